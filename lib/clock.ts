@@ -1,16 +1,19 @@
-// Time as something that is passed in: the real clock, and a simulated one for tests.
+// Clocks are passed in: the system clock, and a simulated one for tests.
 
-/** Time as the engine takes it, in milliseconds: of the day, of a clock that never goes back, and to wait for. */
+/** A source of time in milliseconds: wall clock, monotonic clock, and timers. */
 export interface Clock {
-  /** Milliseconds since 1970-01-01 UTC, for what is stored, answered or shared between processes. It may be set back or on. */
+  /**
+   * Milliseconds since 1970-01-01 UTC, for values that are stored, sent or shared between processes. May jump either
+   * way.
+   */
   now(): number;
-  /** Milliseconds since a moment of this process, for durations inside it. It never jumps. */
+  /** Milliseconds since an arbitrary moment, for durations within this process. Never jumps. */
   monotonic(): number;
   /** Resolves after `ms` milliseconds, or at once when `signal` aborts. Never rejects. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The time of this machine. It is read at each call, so that fake timers of test runners move all of it. */
+/** The clock of this machine. Globals are looked up on each call, so a test runner's fake timers apply. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -29,31 +32,32 @@ export const systemClock: Clock = {
 
 const HOUR_MS = 3_600_000;
 const HOURS_WATCHED = 25;
-/** Less is how clocks are kept right. */
+/** Smaller differences are ordinary clock corrections. */
 const LEAST_JUMP_MS = 60_000;
 
-/** By hour of `monotonic`: the least that the time of day was ahead of it. The oldest first. */
+/** Per hour of `monotonic`, oldest first: the smallest lead of the wall clock over it. */
 const looks = new WeakMap<Pick<Clock, 'now' | 'monotonic'>, { readonly hour: number; readonly ahead: number }[]>();
 
 /**
- * The time of day, in whole milliseconds, that has passed by every look at this clock in the last 24 hours: what had expired by
- * then may be removed for good. A clock that is set on, by a minute or more, takes it along a day later; one that is set back at once. So what a
- * clock that runs ahead makes seem old is still there when the clock is right again. Look once before anything is kept.
+ * The wall-clock time, in whole milliseconds, that every reading of this clock in the last 24 hours has agreed on;
+ * whatever expired by then may be deleted for good. If the clock jumps ahead by a minute or more, this time follows a
+ * day later; if it jumps back, at once. So data that only looks old because the clock runs ahead survives until the
+ * clock is corrected. Read it once before storing anything.
  */
 export function settledTime(clock: Pick<Clock, 'now' | 'monotonic'>): number {
   const elapsed = clock.monotonic();
   const hour = Math.floor(elapsed / HOUR_MS);
-  const before = (looks.get(clock) ?? []).filter((look) => look.hour > hour - HOURS_WATCHED);
-  const ahead = Math.min(clock.now() - elapsed, before.at(-1)?.hour === hour ? before.pop()!.ahead : Infinity);
-  before.push({ hour, ahead });
-  looks.set(clock, before);
-  const settled = Math.floor(elapsed + Math.min(...before.map((look) => look.ahead)));
+  const recent = (looks.get(clock) ?? []).filter((look) => look.hour > hour - HOURS_WATCHED);
+  const ahead = Math.min(clock.now() - elapsed, recent.at(-1)?.hour === hour ? recent.pop()!.ahead : Infinity);
+  recent.push({ hour, ahead });
+  looks.set(clock, recent);
+  const settled = Math.floor(elapsed + Math.min(...recent.map((look) => look.ahead)));
   const now = Math.floor(clock.now());
   return now - settled < LEAST_JUMP_MS ? now : settled;
 }
 
 /**
- * A clock that stands still until `advance` is called; waits resolve in order of their time.
+ * A clock that stands still until `advance` is called; waits resolve in the order of their due times.
  * @example
  * const clock = new SimulatedClock(0);
  * const waited = clock.wait(5_000);
@@ -63,7 +67,7 @@ export function settledTime(clock: Pick<Clock, 'now' | 'monotonic'>): number {
  */
 export class SimulatedClock implements Clock {
   #elapsed = 0;
-  /** The wall time at the start, with all jumps since. */
+  /** Wall-clock time at the start, plus all jumps since. */
   #start: number;
   #waits: { at: number; wake: () => void }[] = [];
 
@@ -75,7 +79,7 @@ export class SimulatedClock implements Clock {
 
   monotonic = (): number => this.#elapsed;
 
-  /** Sets the wall time on by `ms`, or back when it is negative: waits and `monotonic` go on as before. */
+  /** Moves the wall clock by `ms`, back if negative; waits and `monotonic` are unaffected. */
   jump(ms: number): void {
     this.#start += ms;
   }
@@ -95,12 +99,12 @@ export class SimulatedClock implements Clock {
     });
   }
 
-  /** Milliseconds from now until each wait that is left ends, the shortest first. */
+  /** Milliseconds until each pending wait is due, shortest first. */
   pending(): number[] {
     return this.#waits.map(({ at }) => at - this.#elapsed);
   }
 
-  /** Moves time forward by `ms` and lets everything that became due run, in order. */
+  /** Moves time forward by `ms`, running everything that becomes due, in order. */
   async advance(ms: number): Promise<void> {
     const end = this.#elapsed + ms;
     for (;;) {
@@ -116,7 +120,7 @@ export class SimulatedClock implements Clock {
   }
 }
 
-/** Calls `work` every `ms` milliseconds, until the function that it returns is called. */
+/** Calls `work` every `ms` milliseconds; returns a function that stops it. */
 export function every(clock: Pick<Clock, 'wait'>, ms: number, work: () => void): () => void {
   const over = new AbortController();
   const { signal } = over;
@@ -129,20 +133,23 @@ export function every(clock: Pick<Clock, 'wait'>, ms: number, work: () => void):
 
 const SLICE_MS = 10;
 
-/** A function that waits for the next turn of the event loop, but only when 10 ms have passed since it last did. */
+/** Returns a function that yields to the event loop, but only once 10 ms have passed since it last did. */
 export function timeSlice(): () => Promise<void> {
-  let begun = performance.now();
+  let start = performance.now();
   return async () => {
-    if (performance.now() - begun < SLICE_MS) return;
+    if (performance.now() - start < SLICE_MS) return;
     await new Promise(setImmediate);
-    begun = performance.now();
+    start = performance.now();
   };
 }
 
-/** Few, for a store in this process does all of them before others have their turn. */
+/** Small, because an in-process store finishes all of them before the event loop turns. */
 const WORK_AT_ONCE = 4;
 
-/** Does `work` on a few of the items at a time, and `take` with each result, in order; others have their turn in between. */
+/**
+ * Runs `work` on a few items at a time and passes each result to `take` in order, yielding to the event loop in
+ * between.
+ */
 export async function inTurns<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,

@@ -1,8 +1,8 @@
-// The one error class, its closed list of codes, whether trying again can help, and how much of an input a message may quote.
+// The one error class, its closed list of codes, and helpers that bound what a message may quote.
 
 import { COMMON_LIMITS } from './common-limits.ts';
 
-/** Every code that Twinline throws, with its meaning and whether the same attempt may succeed later. */
+/** Every code Twinline throws, its meaning, and whether a retry may succeed. */
 export const ERROR_CODES = {
   ERR_CONFIG: { retry: false, means: 'a setting or option is missing, malformed or contradictory' },
   ERR_FLOW_INVALID: { retry: false, means: 'a flow file breaks the format or fails lint' },
@@ -11,19 +11,19 @@ export const ERROR_CODES = {
   ERR_TEMPLATE: { retry: false, means: 'a text template cannot be parsed' },
   ERR_INPUT: { retry: false, means: 'a request is malformed or breaks a limit' },
   ERR_RECORD: { retry: false, means: 'a stored session record is foreign, future, tampered with or unreadable' },
-  ERR_MACHINE: { retry: false, means: 'a state machine failed while it took an event' },
-  ERR_TURN_LIMIT: { retry: false, means: 'a turn took more steps, hops or tries than its limit' },
-  ERR_CONFLICT: { retry: true, means: 'another writer was first; load again' },
-  ERR_EXISTS: { retry: false, means: 'a document with this id or unique key exists already' },
+  ERR_MACHINE: { retry: false, means: 'a state machine failed while handling an event' },
+  ERR_TURN_LIMIT: { retry: false, means: 'a turn exceeded its limit of steps, hops or tries' },
+  ERR_CONFLICT: { retry: true, means: 'another writer came first; reload and try again' },
+  ERR_EXISTS: { retry: false, means: 'a document with this id or unique key already exists' },
   ERR_NOT_FOUND: { retry: false, means: 'nothing is stored under this key' },
-  ERR_STORE: { retry: true, means: 'a store refused, failed or was away' },
+  ERR_STORE: { retry: true, means: 'a store refused, failed or was unavailable' },
   ERR_TIMEOUT: { retry: true, means: 'a deadline passed before the work was done' },
-  ERR_QUOTA: { retry: false, means: 'a user has stored or sent as much as one may' },
+  ERR_QUOTA: { retry: false, means: 'a user has reached a quota' },
   ERR_BUSY: { retry: true, means: 'a bounded queue is full' },
   ERR_SERVICE: { retry: true, means: 'a service call failed' },
   ERR_SERVICE_UNKNOWN: { retry: false, means: 'no service is registered under this name' },
-  ERR_REFUSED: { retry: false, means: 'a rule of the domain says no; `reason` names it' },
-  ERR_PIN: { retry: false, means: 'a PIN cannot be set: malformed, weak, or its stored form is damaged' },
+  ERR_REFUSED: { retry: false, means: 'a domain rule forbids it; `reason` names the rule' },
+  ERR_PIN: { retry: false, means: 'a PIN cannot be set: malformed, weak, or corrupted in the store' },
 } as const satisfies Record<string, { retry: boolean; means: string }>;
 
 /** A code of `TwinlineError`; the list is closed. */
@@ -44,7 +44,7 @@ export interface ErrorParts {
 
 /**
  * Thrown by every part of Twinline. `code` is stable and documented in {@link ERROR_CODES}; `message` says what was
- * tried, with which value, why it failed and what to do; it never holds a secret.
+ * tried, with which value, why it failed and what to do. Messages never contain secrets.
  * @example
  * const error = new TwinlineError('ERR_STORE', 'The store of tickets is away.');
  * error.code; // → 'ERR_STORE'
@@ -53,9 +53,9 @@ export interface ErrorParts {
 export class TwinlineError extends Error {
   override readonly name = 'TwinlineError' as const;
   readonly code: ErrorCode;
-  /** With ERR_REFUSED: the rule, in a word such as `already-voted`; with ERR_STORE: `closed` or `damaged`, when that is why. */
+  /** With ERR_REFUSED: the rule, such as `already-voted`; with ERR_STORE: `closed` or `damaged`, where applicable. */
   readonly reason: string | undefined;
-  /** What is wrong, field by field; empty when that is not known or not needed. */
+  /** Problems by field; empty when unknown or not applicable. */
   readonly details: readonly Detail[];
 
   constructor(code: ErrorCode, message: string, options: ErrorParts = {}) {
@@ -71,12 +71,12 @@ export class TwinlineError extends Error {
   }
 }
 
-/** The text, with `…` in the place of what is beyond so many characters. */
+/** Truncates the text to so many characters, followed by `…`. */
 export function cutText(text: string, chars: number): string {
   return text.length <= chars ? text : `${text.slice(0, chars).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** The first items, so many and of so many bytes that an answer may list them as problems. */
+/** Truncates a list of problems to the number and bytes that a response may carry. */
 export function cutList<T>(items: readonly T[], toText: (item: T) => string): T[] {
   const listed = items.slice(0, COMMON_LIMITS.problemDetails);
   let bytes = 0;
@@ -87,7 +87,7 @@ export function cutList<T>(items: readonly T[], toText: (item: T) => string): T[
   return end < 0 ? listed : listed.slice(0, end);
 }
 
-/** What `load` imports. Throws ERR_CONFIG when a package is not installed; `packages` are what is to be installed. */
+/** Loads an optional dependency. Throws ERR_CONFIG, naming the `packages` to install, when it is missing. */
 export async function optionalPackage<T>(
   load: () => Promise<T>,
   { purpose, packages }: { readonly purpose: string; readonly packages: string },

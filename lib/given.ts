@@ -1,5 +1,4 @@
-// Checks of what others give: arguments of public functions, keys and limits of stores, values of parsed JSON. A wrong argument is
-// told by its name and what it should be.
+// Checks of arguments, keys and limits. Errors name the argument and what it should be.
 
 import { COMMON_LIMITS } from './common-limits.ts';
 import { TwinlineError } from './errors.ts';
@@ -11,9 +10,9 @@ const hasMembers =
     value !== null &&
     names.every((name) => (value as Readonly<Record<string, unknown>>)[name] !== undefined);
 
-/** What may be given: what it is called, and the member by which it is known. */
+/** Kinds of arguments: a description, and a test (for objects, usually the presence of a characteristic member). */
 const KINDS = {
-  text: { words: 'a text', fits: (value: unknown): boolean => typeof value === 'string' },
+  text: { words: 'a string', fits: (value: unknown): boolean => typeof value === 'string' },
   function: { words: 'a function', fits: (value: unknown): boolean => typeof value === 'function' },
   bytes: { words: 'bytes (a Buffer or Uint8Array)', fits: (value: unknown): boolean => value instanceof Uint8Array },
   object: { words: 'an object', fits: hasMembers() },
@@ -25,11 +24,16 @@ const KINDS = {
   logs: { words: 'a store of logs, such as memoryLogs()', fits: hasMembers('append') },
   messages: { words: 'a channel between instances, such as memoryChannel()', fits: hasMembers('publish') },
   clock: { words: 'a clock, such as systemClock', fits: hasMembers('now') },
-  keyring: { words: 'keys, such as parseKeyring(text)', fits: hasMembers('subkey') },
-  engine: { words: 'an engine, made by createEngine', fits: hasMembers('inOrder') },
+  keyring: { words: 'a keyring, such as parseKeyring(text)', fits: hasMembers('subkey') },
+  engine: { words: 'an engine from createEngine', fits: hasMembers('inOrder') },
   flow: { words: 'a flow, such as await loadFlow(file)', fits: hasMembers('screens') },
+  compiled: { words: 'a compiled flow, such as compileFlow(flow)', fits: hasMembers('flow', 'screens') },
   machine: { words: 'a compiled machine, such as compileMachine(createMachine(…))', fits: hasMembers('source') },
-  statechart: { words: 'a machine of XState, such as createMachine(…)', fits: hasMembers('config', 'implementations') },
+  ownMachine: {
+    words: 'a machine, such as createMachine(…)',
+    fits: (value: unknown): boolean => hasMembers('source')(value) || hasMembers('config', 'implementations')(value),
+  },
+  statechart: { words: 'an XState machine, such as createMachine(…)', fits: hasMembers('config', 'implementations') },
   conversations: {
     words: 'a list of conversations, such as [compileFlow(flow)]',
     fits: (value: unknown): boolean => Array.isArray(value) && value.every(hasMembers('machine')),
@@ -46,11 +50,11 @@ const KINDS = {
   channel: { words: 'a channel to a node, such as http2Channel({ upstream })', fits: hasMembers('unary') },
   descriptors: { words: 'descriptors, such as readDescriptorSet(bytes)', fits: hasMembers('registry') },
   types: { words: 'a registry of types, such as readDescriptorSet(bytes).registry', fits: hasMembers('getMessage') },
-  guard: { words: 'a guard of tokens, made by tokenGuard', fits: hasMembers('checkDelegation') },
+  guard: { words: 'a token guard from tokenGuard', fits: hasMembers('checkDelegation') },
   key: { words: 'a key, such as parseOracleKey(text)', fits: hasMembers('sign') },
-  environment: { words: 'variables by name, such as those of the process', fits: hasMembers() },
+  environment: { words: 'environment variables by name, as Node has them', fits: hasMembers() },
   config: {
-    words: 'a configuration, made by requireConfig or in the answer of readConfig',
+    words: 'a configuration from requireConfig or readConfig',
     fits: hasMembers('dataDir'),
   },
 } as const;
@@ -58,12 +62,17 @@ const KINDS = {
 type Kind = keyof typeof KINDS;
 
 /**
- * Throws ERR_CONFIG where something given is not of its kind; a kind with `?` may be left out. `to` says what is being done:
- * `make an engine`. What was given is named by its type alone, for it may be a secret.
+ * Throws ERR_CONFIG when an argument is not of its kind; a kind with `?` is optional. `to` names the operation: `make
+ * an engine`. The message gives only the type of the argument, which may be a secret.
  */
-export function requireGiven(to: string, given: object, kinds: Readonly<Record<string, Kind | `${Kind}?`>>): void {
+export function requireGiven(to: string, args: object, kinds: Readonly<Record<string, Kind | `${Kind}?`>>): void {
+  if (typeof args !== 'object' || args === null) {
+    const names = Object.keys(kinds).filter((name) => !kinds[name]!.endsWith('?'));
+    const such = names.length ? `, such as { ${names.join(', ')} }` : '';
+    throw new TwinlineError('ERR_CONFIG', `Cannot ${to}: its options must be an object${such}, not ${describe(args)}.`);
+  }
   for (const [name, kind] of Object.entries(kinds)) {
-    const value = (given as Readonly<Record<string, unknown>>)[name];
+    const value = (args as Readonly<Record<string, unknown>>)[name];
     if (kind.endsWith('?') && value === undefined) continue;
     const { words, fits } = KINDS[kind.replace('?', '') as Kind];
     if (!fits(value))
@@ -75,16 +84,16 @@ function describe(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (Array.isArray(value)) return 'a list';
   if (value instanceof Promise) return 'a promise: await it';
-  return typeof value === 'string' ? 'a text' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
+  return typeof value === 'string' ? 'a string' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
 }
 
-/** The latest moment that a Date can hold, in milliseconds. */
+/** The latest time a Date can represent, in milliseconds. */
 export const LAST_MOMENT = 8.64e15;
 
-// ES2024, in every Node that we run on; the compiler's library is one edition behind.
+// ES2024: every supported Node has it, but the compiler's lib does not yet.
 type Es2024String = string & { isWellFormed(): boolean };
 
-/** Whether every surrogate of `text` has its pair, so that UTF-8 can carry it without loss. */
+/** Whether `text` has no lone surrogates, so that UTF-8 can encode it without loss. */
 export function isWellFormed(text: string): boolean {
   return (text as Es2024String).isWellFormed();
 }
@@ -102,7 +111,7 @@ export function checkKey(key: string, what = 'session key'): void {
     ? `the type ${typeof key}`
     : isWellFormed(key)
       ? `${key.length} characters`
-      : 'half a surrogate pair';
+      : 'a lone surrogate';
   throw new TwinlineError(
     'ERR_INPUT',
     `A ${what} must be 1 to ${COMMON_LIMITS.keyChars} characters of well-formed text; this one has ${fault}. Shorten or hash it.`,
@@ -110,8 +119,8 @@ export function checkKey(key: string, what = 'session key'): void {
 }
 
 /**
- * Throws ERR_INPUT unless `limit` is a whole number from 1 to `max`, which is Number.MAX_SAFE_INTEGER when it is left out. `find` of
- * documents and `read` of logs take at most LIMITS.pageSizeMax.
+ * Throws ERR_INPUT unless `limit` is a whole number from 1 to `max` (default: Number.MAX_SAFE_INTEGER). `find` of
+ * documents and `read` of logs accept at most LIMITS.pageSizeMax.
  * @example
  * checkLimit(100);
  * checkLimit(0); // throws ERR_INPUT
@@ -122,7 +131,7 @@ export function checkLimit(limit: number, max: number = Number.MAX_SAFE_INTEGER)
 }
 
 /**
- * The error of every call on a store after `close`.
+ * The error thrown by every call on a store after `close`.
  * @example
  * closedError('tickets').code; // → 'ERR_STORE'
  */
@@ -135,21 +144,21 @@ export function closedError(store: string): TwinlineError {
 export const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether this is a whole number from 0 that is exact. */
+/** Whether this is an exact whole number of at least 0. */
 export const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
 export const isText = (value: unknown): boolean => typeof value === 'string';
 
-/** Whether this is a list of which every item is sound. */
+/** Whether this is a list whose items are all sound. */
 export const isListWhere = (value: unknown, isSound: (item: unknown) => boolean): boolean =>
   Array.isArray(value) && value.every(isSound);
 
-/** The request, as it came. Throws ERR_CONFIG where it or the engine is something else. */
+/** Returns the request unchanged. Throws ERR_CONFIG when it or the engine is something else. */
 export function checkTurn<R extends { readonly key: string; readonly decide: unknown }>(
   engine: { readonly inOrder: unknown },
   request: R,
 ): R {
-  // In each turn: the words are looked for only when something is wrong.
+  // Runs on every turn: the descriptive check happens only when something is wrong.
   if (typeof engine?.inOrder !== 'function' || typeof request?.key !== 'string' || typeof request.decide !== 'function')
     requireGiven('take a turn', { engine, request, ...request }, TURN);
   return request;

@@ -7,10 +7,10 @@ export { type Clock, SimulatedClock, systemClock } from './clock.ts';
 export {
   type CallPolicy,
   type Conversation,
+  type InspectionEvent,
+  type Inspector,
   type Library,
   library,
-  type MachineOptions,
-  machineConversation,
   type Reply,
   type View,
 } from './engine/conversation.ts';
@@ -26,6 +26,12 @@ export {
   type TakeResult,
 } from './engine/lifecycle/lifecycle.ts';
 export type { CallError } from './engine/machine/failure.ts';
+export {
+  type EventOf,
+  type MachineOptions,
+  machineConversation,
+  type SnapshotOf,
+} from './engine/machine/machine-conversation.ts';
 export { type Statechart, XSTATE_RANGE } from './engine/machine/statechart.ts';
 export type { ServiceAnswer } from './engine/machine/step.ts';
 export { type AtRest, compileMachine, type Effect, type Machine, type Step } from './engine/machine/transition.ts';
@@ -46,6 +52,7 @@ export { ERROR_CODES, type ErrorCode, TwinlineError } from './errors.ts';
 export type { Flow } from './flow/format/flow.ts';
 export { type CompiledFlow, type CompileOptions, compileFlow } from './flow/run/compile.ts';
 export { checkKey, checkLimit, closedError } from './given.ts';
+export { inspectEngine } from './inspection/inspect.ts';
 export type { Json, JsonObject } from './json/json.ts';
 export { type KeyPurpose, type Keyring, parseKeyring } from './keyring.ts';
 export { LIMITS } from './limits.ts';

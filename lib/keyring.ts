@@ -1,10 +1,10 @@
-// The key that operators give (PIN_ENCRYPTION_KEY): parsed once, and a separate subkey derived for every purpose.
+// The operator's key (PIN_ENCRYPTION_KEY): parsed once, with a separate subkey derived for every purpose.
 
 import { createHash, createHmac, hash, hkdfSync } from 'node:crypto';
 import { TwinlineError } from './errors.ts';
 import { requireGiven } from './given.ts';
 
-/** What a subkey is for; one master key never does two jobs. */
+/** What a subkey is for. No derived key serves two purposes. */
 export type KeyPurpose =
   | 'pin-at-rest/v1'
   | 'turn-key/v1'
@@ -24,9 +24,9 @@ export type KeyPurpose =
   | 'audit/v1'
   | 'delegation-at-rest/v1';
 
-/** Keys by their purpose: the first seals, all of them open. */
+/** A set of master keys: the first one seals, all of them open. */
 export interface Keyring {
-  /** Id of the key that seals; the others only open what was sealed before a rotation. */
+  /** Id of the key that seals; the others only open data sealed before a rotation. */
   readonly active: string;
   readonly ids: readonly string[];
   /** A copy of the 32 bytes derived for `purpose` from key `id` (default: the active one); undefined when it is unknown. */
@@ -36,8 +36,9 @@ export interface Keyring {
 const HOW = 'Generate one with: openssl rand -hex 32';
 
 /**
- * Reads `[kid:]key[,[kid:]key…]`; a key is 64 hex digits or base64/base64url of exactly 32 bytes, the first is active.
- * The default kid is the first 8 hex digits of the key's SHA-256. Throws ERR_CONFIG; no message holds any part of a key.
+ * Parses `[kid:]key[,[kid:]key…]`. A key is 64 hex digits or base64/base64url of exactly 32 bytes; the first is active.
+ * The default kid is the first 8 hex digits of the key's SHA-256. Throws ERR_CONFIG; the message never contains key
+ * material.
  * @example
  * import { randomBytes } from 'node:crypto';
  *
@@ -62,13 +63,13 @@ export function parseKeyring(text: string): Keyring {
     if (!master) return undefined;
     const derived = subkeys.get(name) ?? Buffer.from(hkdfSync('sha256', master, '', purpose, 32));
     subkeys.set(name, derived);
-    // A copy: a caller that zeroes what it was given must not zero the key of the others.
+    // A copy, so that a caller who zeroes it does not zero the shared key.
     return Buffer.from(derived);
   };
   return { active: ids[0]!, ids, subkey };
 }
 
-/** Base64url of the first 12 bytes of HMAC-SHA-256 over the parts, each preceded by its length. */
+/** Base64url of the first 12 bytes of HMAC-SHA-256 over the length-prefixed parts. */
 export function shortMac(key: Buffer, parts: readonly string[]): string {
   let text = '';
   for (const part of parts) text += `${part.length}:${part}`;
@@ -80,29 +81,29 @@ const TEXT_BYTES = 16_384;
 const VIEWS_KEPT = 2_048;
 
 interface Pads {
-  /** The inner padded key, and room for the text behind it. */
+  /** The inner padded key, followed by room for the text. */
   readonly inner: Buffer;
-  /** The beginnings of `inner` by length: to make such a view costs as much as to hash it. */
+  /** Views of `inner` by text length, cached because creating one costs as much as hashing it. */
   readonly views: Buffer[];
-  /** The outer padded key, and room for the inner hash behind it. */
+  /** The outer padded key, followed by room for the inner hash. */
   readonly outer: Buffer;
 }
 
 const pads = new WeakMap<Buffer, Pads>();
 
 /**
- * HMAC-SHA-256 (RFC 2104) in base64url. A turn takes four of them, and `createHmac` spends most of its time on making
- * an object for each: here the two padded keys are made once, and each hash is one call.
+ * HMAC-SHA-256 (RFC 2104) in base64url. A turn computes four, and `createHmac` spends most of its time creating
+ * objects; caching the padded keys makes each hash a single call.
  */
 export function hmacSha256(key: Buffer, text: string): string {
   if (key.length > BLOCK || text.length * 3 > TEXT_BYTES)
     return createHmac('sha256', key).update(text).digest('base64url');
-  let known = pads.get(key);
-  if (!known) {
-    known = { inner: padKey(key, 0x36, TEXT_BYTES), views: [], outer: padKey(key, 0x5c, 32) };
-    pads.set(key, known);
+  let padded = pads.get(key);
+  if (!padded) {
+    padded = { inner: padKey(key, 0x36, TEXT_BYTES), views: [], outer: padKey(key, 0x5c, 32) };
+    pads.set(key, padded);
   }
-  const { inner, views, outer } = known;
+  const { inner, views, outer } = padded;
   const length = inner.write(text, BLOCK, 'utf8');
   const view = views[length] ?? inner.subarray(0, BLOCK + length);
   if (length < VIEWS_KEPT) views[length] = view;
@@ -119,9 +120,9 @@ function padKey(key: Buffer, pad: number, room: number): Buffer {
 
 function parseKey(part: string, position: number): { kid: string; key: Buffer } {
   const colon = part.indexOf(':');
-  const named = colon >= 0 ? part.slice(0, colon) : undefined;
+  const id = colon >= 0 ? part.slice(0, colon) : undefined;
   const key = decodeKey(part.slice(colon + 1));
-  if (named !== undefined && !/^[\w.-]{1,32}$/.test(named))
+  if (id !== undefined && !/^[\w.-]{1,32}$/.test(id))
     throw new TwinlineError(
       'ERR_CONFIG',
       `Key ${position}: its id must be 1 to 32 letters, digits, dots, dashes or underscores.`,
@@ -132,11 +133,11 @@ function parseKey(part: string, position: number): { kid: string; key: Buffer } 
       `Key ${position}: it must be 64 hex digits or base64 of exactly 32 bytes. ${HOW}`,
     );
   if (new Set(key).size < 16)
-    throw new TwinlineError('ERR_CONFIG', `Key ${position}: it is not random: few of its bytes differ. ${HOW}`);
-  return { kid: named ?? createHash('sha256').update(key).digest('hex').slice(0, 8), key };
+    throw new TwinlineError('ERR_CONFIG', `Key ${position}: it is not random: too few distinct bytes. ${HOW}`);
+  return { kid: id ?? createHash('sha256').update(key).digest('hex').slice(0, 8), key };
 }
 
-// 64 hex digits are tried first: they are valid base64 (of 48 bytes) too.
+// Try hex first: 64 hex digits are also valid base64 (of 48 bytes).
 function decodeKey(text: string): Buffer | undefined {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
   const plain = text.replace(/=+$/, '').replaceAll('-', '+').replaceAll('_', '/');

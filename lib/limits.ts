@@ -10,6 +10,7 @@ import { ENGINE_LIMITS } from './engine/limits.ts';
 import { FLOW_LIMITS } from './flow/limits.ts';
 import { GATEWAY_LIMITS } from './gateway/limits.ts';
 import { HTTP_LIMITS } from './http/limits.ts';
+import { INSPECTION_LIMITS } from './inspection/limits.ts';
 import { STORE_LIMITS } from './store/limits.ts';
 import { USSD_LIMITS } from './ussd/limits.ts';
 
@@ -25,6 +26,7 @@ export const LIMITS = {
   ...FLOW_LIMITS,
   ...GATEWAY_LIMITS,
   ...HTTP_LIMITS,
+  ...INSPECTION_LIMITS,
   ...STORE_LIMITS,
   ...USSD_LIMITS,
 } as const;

@@ -1,13 +1,13 @@
-// HTML and SVG as templates: a value that is put into one is text and escaped, unless it is a template itself.
+// Templates for HTML and SVG: interpolated values are escaped unless they are templates themselves.
 
 const TEXT = Symbol('markup');
 
-/** Markup that was written here. */
+/** Trusted markup. */
 export interface Markup {
   readonly [TEXT]: string;
 }
 
-/** What may stand in a template; `false` and what is missing leave nothing. */
+/** A value in a template; `false`, null and undefined render nothing. */
 export type Part = Markup | string | number | false | null | undefined | readonly Part[];
 
 /** A template of HTML or SVG: html`<b title="${text}">${text}</b>`. Attributes must be quoted. */
@@ -15,12 +15,12 @@ export function html(source: TemplateStringsArray, ...parts: readonly Part[]): M
   return { [TEXT]: source.reduce((before, next, at) => before + escapePart(parts[at - 1]) + next) };
 }
 
-/** Text that is markup already: made of one of our own files, never of what others wrote. */
+/** Marks text as markup. Only for our own files, never for user content. */
 export function trustMarkup(text: string): Markup {
   return { [TEXT]: text };
 }
 
-/** The markup as text, to be sent or stored. */
+/** The markup as text. */
 export function markupText(markup: Markup): string {
   return markup[TEXT];
 }
@@ -34,7 +34,7 @@ const ENTITIES: { readonly [character: string]: string } = {
   '`': '&#96;',
 };
 
-// XML has no form for these at all, not even an escaped one.
+// XML cannot represent these characters at all, not even escaped.
 const IMPOSSIBLE = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
 function escapePart(part: Part): string {

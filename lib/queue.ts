@@ -1,17 +1,19 @@
-// Bounded queues: so much work at a time, so much waiting, the rest refused with ERR_BUSY.
+// Bounded queues: limited concurrency and backlog; everything beyond is refused with ERR_BUSY.
 
 import { TwinlineError } from './errors.ts';
 
-/** Runs `work` when its turn has come; rejects with ERR_BUSY when too many wait already. */
+/** Runs `work` in its turn; rejects with ERR_BUSY when the backlog is full. */
 export type Queue = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** So many workers for everything; `what` names the work in errors, such as `PIN checks`. */
+/**
+ * A queue with `workers` running and `waiting` in the backlog; `what` names the work in errors, such as `PIN checks`.
+ */
 export function boundedQueue({ workers, waiting, what }: { workers: number; waiting: number; what: string }): Queue {
   let free = workers;
   const line: (() => void)[] = [];
   const leave = () => {
     const next = line.shift();
-    // The place is handed over, not freed: a newcomer must not slip in before one that waits.
+    // Hand the slot over instead of freeing it, so that a newcomer cannot overtake the backlog.
     if (next) next();
     else free++;
   };
@@ -19,7 +21,7 @@ export function boundedQueue({ workers, waiting, what }: { workers: number; wait
     if (free > 0) free--;
     else if (line.length < waiting) await new Promise<void>((go) => line.push(go));
     else {
-      const message = `${workers} ${what} are running and ${waiting} more wait; this one was refused. Try again in a moment.`;
+      const message = `${workers} ${what} are running and ${waiting} more are waiting; this one was refused. Try again in a moment.`;
       throw new TwinlineError('ERR_BUSY', message);
     }
     try {
@@ -31,7 +33,7 @@ export function boundedQueue({ workers, waiting, what }: { workers: number; wait
 }
 
 export interface KeyedMutex {
-  /** Runs `work` once everything that was called before for this key is done; other keys run at the same time. */
+  /** Runs `work` after all earlier work for this key; different keys run concurrently. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
   /** For work of this key that runs: others run until `wait` has settled, then it goes on behind them. */
   pause<T>(key: string, wait: Promise<T>): Promise<T>;
@@ -59,14 +61,14 @@ function stand(line: Line): { readonly before: Promise<void>; readonly open: () 
   return { before, open };
 }
 
-/** One worker for each key; `what` names the work in errors, such as `requests of one session`. */
+/** One worker per key; `what` names the work in errors, such as `requests of one session`. */
 export function keyedMutex(waiting: number, what: string): KeyedMutex {
   const lines = new Map<string, Line>();
-  // Every turn of the engine passes here: two promises, and no async frame around the work.
+  // On the hot path of every turn: two promises, and no async frame around the work.
   const run = <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const line = lines.get(key) ?? { tail: FREE, length: 0, open: () => {} };
     if (line.length >= waiting)
-      return Promise.reject(new TwinlineError('ERR_BUSY', `${waiting} ${what} are waiting already; try again later.`));
+      return Promise.reject(new TwinlineError('ERR_BUSY', `${waiting} ${what} are already waiting; try again later.`));
     if (!line.length++) lines.set(key, line);
     const { before, open } = stand(line);
     const begin = () => {

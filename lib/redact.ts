@@ -1,40 +1,40 @@
-// Keeping secrets out of words that leave the process: one way to find a secret in a text, in each form in which it may stand there.
+// Redaction: finds secrets in text, in every form in which they may appear, and masks them.
 //
-// What gets a secret may quote it: a service, an MCP server, a store, a plugin. So what they say passes a redactor where
-// it comes in, before anything is answered, stored, shown or recorded; and all lines of the log and of standard error pass
-// one where they go out. There are two kinds of secrets: those of the configuration, which `Config.redact` knows, and those
-// of one call or turn, for which a redactor is made.
+// Whoever receives a secret may quote it: a service, an MCP server, a store, a plugin. So their messages pass a redactor
+// on arrival, before they are answered, stored, shown or recorded; and every line of the log and of standard error
+// passes one on the way out. `Config.redact` knows the secrets of the configuration; secrets of a single call or turn
+// get a redactor of their own.
 //
-// - A text of LONG_CHARS or more is masked wherever it stands, also within other words.
-// - A shorter one, such as a PIN, must stand by itself: an amount or a time may hold the same digits. So it is looked for
-//   in the words of others about the very call that held it, and never in whole lines of the log.
-// - One of fewer than SHORT_CHARS is masked only where it is the whole text: too many texts hold a 1.
+// - A secret of LONG_CHARS or more is masked anywhere, even inside other words.
+// - A shorter one, such as a PIN, is masked only as a separate word, because amounts or times may contain the same
+//   digits; and only in messages about the call that carried it, never in whole lines of the log.
+// - One of fewer than SHORT_CHARS is masked only when it is the whole text: too many texts contain a 1.
 
 import { isObject } from './given.ts';
 import type { Json } from './json/json.ts';
 
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 export const MASK = '****';
 const SHORT_CHARS = 4;
-/** From this length on, nothing but the secret itself is this text. */
+/** From this length on, a match is never a coincidence. */
 export const LONG_CHARS = 8;
 
 export interface Redactor {
-  /** The text with {@link MASK} for each secret, also where it is encoded as URLs, JSON, base64 or hex are. */
+  /** Replaces each secret by {@link MASK}, also in its URL, JSON, base64 and hex encodings. */
   text(text: string): string;
-  /** The same for names, texts and numbers of a value. What is no JSON stays as it is. */
+  /** Does the same for the names, strings and numbers of a JSON value. Other values are returned unchanged. */
   json(value: Json): Json;
 }
 
-/** A redactor for these secrets. Cheap to make: nothing is prepared until something is looked at. */
-export function redactor(given: readonly (string | undefined)[]): Redactor {
-  const secrets = [...new Set(given)].filter((secret): secret is string => secret !== undefined && secret !== '');
+/** A redactor for these secrets. Cheap to create: the pattern is compiled on first use. */
+export function redactor(values: readonly (string | undefined)[]): Redactor {
+  const secrets = [...new Set(values)].filter((secret): secret is string => secret !== undefined && secret !== '');
   let pattern: RegExp | undefined;
-  const text = (said: string): string => {
-    if (secrets.length === 0) return said;
-    if (secrets.includes(said)) return MASK;
+  const text = (input: string): string => {
+    if (secrets.length === 0) return input;
+    if (secrets.includes(input)) return MASK;
     pattern ??= secretPattern(secrets);
-    return said.replace(pattern, MASK);
+    return input.replace(pattern, MASK);
   };
   const mask = (value: Json): Json => {
     if (typeof value === 'string') return text(value);
@@ -54,24 +54,31 @@ export function redactor(given: readonly (string | undefined)[]): Redactor {
 
 const redactors = new WeakMap<object, Redactor>();
 
-/** Remembers what an error of others may quote, for the log that describes it. Gives the error. */
+/** Attaches a redactor to a foreign error, for the log to use when it describes the error. Returns the error. */
 export function mayQuote<T>(error: T, redact: Redactor): T {
   if (typeof error === 'object' && error !== null) redactors.set(error, redact);
   return error;
 }
 
-/** The redactor that {@link mayQuote} was given. */
+/** The redactor attached by {@link mayQuote}. */
 export function findRedactor(error: unknown): Redactor | undefined {
-  // Of what is no object, a WeakMap knows nothing.
+  // A WeakMap has no entries for non-objects.
   return redactors.get(error as object);
 }
 
-// `04829` as a number is 4829.
+// `04829` sent as a number is 4829.
 function isSecretNumber(value: number, secrets: readonly string[]): boolean {
   return secrets.some((secret) => secret.length >= SHORT_CHARS && /^\d+$/.test(secret) && Number(secret) === value);
 }
 
-/** Whether a text holds a secret, in any of its forms, and within other words too. */
+/** Every text and number in a value, as text. */
+export function listTexts(value: Json): string[] {
+  if (typeof value === 'object' && value !== null)
+    return Object.values(value).flatMap((part) => listTexts(part as Json));
+  return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
+}
+
+/** Whether a text contains a secret in any of its forms, even inside other words. */
 export function holdsSecret(text: string, secrets: readonly string[]): boolean {
   return secrets.some((secret) =>
     [...listPlainForms(secret), ...listEncodedForms(secret)].some((form) => text.includes(form)),
@@ -80,7 +87,7 @@ export function holdsSecret(text: string, secrets: readonly string[]): boolean {
 
 const NOTHING = /(?!)/g;
 
-// What is encoded may stand anywhere, for it is no word that a text could hold by chance.
+// Encoded forms match anywhere, because they never occur in a text by chance.
 function secretPattern(secrets: readonly string[]): RegExp {
   const known = secrets.filter(({ length }) => length >= SHORT_CHARS);
   const apart = known
@@ -89,7 +96,7 @@ function secretPattern(secrets: readonly string[]): RegExp {
     .map(escapePattern);
   const anywhere = known
     .flatMap((secret) => [...(isLong(secret) ? listPlainForms(secret) : []), ...listEncodedForms(secret)])
-    // A longer one first: a shorter may begin it, and would leave its end.
+    // Longest first: a shorter secret may be a prefix, which would leave the rest unmasked.
     .sort((a, b) => b.length - a.length)
     .map(escapePattern);
   if (apart.length) anywhere.push(`(?<![\\w.,])(?:${apart.join('|')})(?!\\w|[.,]\\d)`);
@@ -97,7 +104,7 @@ function secretPattern(secrets: readonly string[]): RegExp {
 }
 
 function listPlainForms(secret: string): string[] {
-  // Twice, for JSON that is a text in a line of the log.
+  // Escaped twice for JSON inside a string of a log line.
   const json = JSON.stringify(secret).slice(1, -1);
   const inJson = JSON.stringify(json).slice(1, -1);
   return [...new Set([secret, json, inJson, encodeURIComponent(Buffer.from(secret).toString())])];
@@ -105,7 +112,7 @@ function listPlainForms(secret: string): string[] {
 
 function listEncodedForms(secret: string): string[] {
   const bytes = Buffer.from(secret);
-  // The characters of base64 that do not depend on what stands beside the secret, for each place where it can begin.
+  // For each alignment, the base64 characters that do not depend on the neighbouring bytes.
   const base64 = [0, 1, 2].map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
     return text.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3));
@@ -121,8 +128,8 @@ const CREDENTIAL =
   /^(?:cookie|authorization|proxy-authorization)$|(?:^|[-_])(?:api-?key|key|token|secret|password|auth|signature|delegation|invocation)$/i;
 
 /**
- * The secrets among headers or parameters: values of LONG_CHARS or more under a name that says so, without `Bearer` and
- * `Basic` before them. Shorter ones are words such as `key=maize`.
+ * The secrets among headers or parameters: values of LONG_CHARS or more whose name suggests a credential, without
+ * `Bearer` and `Basic`. Shorter values are words, such as `key=maize`.
  */
 export function listCredentials(fields: unknown): string[] {
   return Object.entries(isObject(fields) ? fields : {}).flatMap(([name, value]) => {
@@ -135,18 +142,18 @@ export function listCredentials(fields: unknown): string[] {
 
 const isLong = ({ length }: string) => length >= LONG_CHARS;
 
-// Of `user:password`; who has no user name writes the secret alone.
+// From `user:password`; without a user name, the whole text is the secret.
 function listLogin(login: string): string[] {
   return [login, login.slice(login.indexOf(':') + 1)];
 }
 
-/** The secrets in what an HTTP service is called with. */
+/** The secrets in a request to an HTTP service. */
 export function listRequestSecrets(input: unknown): string[] {
   const { url, query, headers } = isObject(input) ? input : {};
   return [...listUrlSecrets(url), ...listCredentials(query), ...listCredentials(headers)];
 }
 
-/** The secrets in a URL: its password, and parameters that are credentials. */
+/** The secrets in a URL: its password, and query parameters that are credentials. */
 export function listUrlSecrets(url: unknown): string[] {
   if (typeof url !== 'string') return [];
   const [, login] = /:\/\/([^@/?#]*)@/.exec(url) ?? [];

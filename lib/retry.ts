@@ -1,21 +1,29 @@
-// Trying again: how long to wait before the next try, the loop around work that a store refuses for the moment, and what is made
-// once, and again when it has failed.
+// Retries: backoff delays, a loop for work that a store refuses for now, and a cache of promises that forgets failures.
 
 import type { Clock } from './clock.ts';
 import { TwinlineError } from './errors.ts';
 
 export interface Backoff {
-  /** Milliseconds before the second try; doubled before each that follows. */
+  /** Milliseconds before the second attempt; doubles with each further attempt. */
   readonly firstMs: number;
-  /** Milliseconds that a delay has at most. @default no bound */
+  /**
+   * The longest delay in milliseconds.
+   * @default no bound
+   */
   readonly maxMs?: number;
-  /** The share of a delay that chance may take off, 0 to 1, so that tries of many spread out. @default 0 */
+  /**
+   * The share of a delay that is random, 0 to 1, so that retries spread out.
+   * @default 0
+   */
   readonly jitter?: number;
-  /** Gives numbers from 0 up to, not including, 1. @default Math.random */
+  /**
+   * Returns numbers in [0, 1).
+   * @default Math.random
+   */
   readonly random?: () => number;
 }
 
-/** Milliseconds to wait after so many tries, which are 1 or more. */
+/** Milliseconds to wait after the given number of attempts, at least 1. */
 export function retryDelay(
   tries: number,
   { firstMs, maxMs = Infinity, jitter = 0, random = Math.random }: Backoff,
@@ -24,10 +32,13 @@ export function retryDelay(
   return jitter === 0 ? delay : delay * (1 - jitter * random());
 }
 
-/** Between tries to read or write a store that may come back soon. */
+/** For a store that may recover soon. */
 const STORE_BACKOFF: Backoff = { firstMs: 50, maxMs: 1_000 };
 
-/** Gives what `work` gives; rejects with what may not be tried again, and with everything once the signal has aborted. */
+/**
+ * Retries `work` until it succeeds; rejects with an error that is not retryable, and with any error once the signal
+ * aborts.
+ */
 export async function retryUntilAborted<T>(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
   work: () => Promise<T>,
@@ -42,19 +53,19 @@ export async function retryUntilAborted<T>(
   }
 }
 
-/** A Map, or a cache of a bounded size. */
+/** A Map, or a bounded cache. */
 interface KeptPromises<T> {
   get(key: string): Promise<T> | undefined;
-  set(key: string, made: Promise<T>): unknown;
+  set(key: string, promise: Promise<T>): unknown;
   delete(key: string): unknown;
 }
 
-/** What is kept under the key, or what `make` gives, kept for the next who asks. What has failed once may succeed later. */
-export function keepMade<T>(kept: KeptPromises<T>, key: string, make: () => Promise<T>): Promise<T> {
-  const before = kept.get(key);
-  if (before) return before;
-  const made = make();
-  kept.set(key, made);
-  made.catch(() => kept.delete(key));
-  return made;
+/** Returns the cached promise, or caches the one that `make` returns. A failure is not cached. */
+export function keepMade<T>(promises: KeptPromises<T>, key: string, make: () => Promise<T>): Promise<T> {
+  const existing = promises.get(key);
+  if (existing) return existing;
+  const promise = make();
+  promises.set(key, promise);
+  promise.catch(() => promises.delete(key));
+  return promise;
 }

@@ -1,15 +1,13 @@
 // What `import … from 'twinline/server'` gives: a whole server from an environment, for tests and for hosts of their own.
 
 import { requireGiven } from '../lib/given.ts';
-import type { ServerParts } from './boot/parts.ts';
-import type { RunningServer } from './boot/running-server.ts';
+import type { RunningServer, ServerParts } from './boot/running-server.ts';
 import { startServer as start } from './boot/start.ts';
 import type { Config } from './config/config.ts';
 
-export type { ServerParts } from './boot/parts.ts';
-export type { RunningServer, ServedRoute } from './boot/running-server.ts';
+export type { RunningServer, ServerParts } from './boot/running-server.ts';
 export { type Config, type ConfigReading, readConfig, requireConfig } from './config/config.ts';
-export type { Parameter, RequestContent, RouteAnswer } from './http/route-description.ts';
+export type { Parameter, RequestContent, RouteAnswer, ServedRoute } from './http/route-description.ts';
 export type { PluginExchange, PluginInput, PluginMiddleware, PluginRefusal, PluginRouter } from './plugins/exchange.ts';
 export type {
   Plugin,

@@ -16,7 +16,6 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import * as fc from 'fast-check';
-import colors from 'picocolors';
 import { builtModules, builtPackage } from './support/build.ts';
 import { filesOf, listTests, SUITES, type SuiteName, type TestFile, usualFiles } from './support/choose.ts';
 import { doing, type Limits, runFile } from './support/file.ts';
@@ -29,14 +28,13 @@ import {
   fileLines,
   lastLine,
   newReport,
-  span,
   type Totals,
 } from './support/report.ts';
 import type { Size } from './support/size.ts';
 
 /** Files that take longest begin first, or the other processes would have nothing left to do. */
 const LONG =
-  /^(simulation\/|chaos\/|restart\/|guides\/guides|domain\/mongo|store\/(mongo|redis-logs)\.|package\/projects|server\/(faults\/|ussd\/exactly-once|ussd\/walks|domain\/kill|agent\/owner|boot\/process|cli\/templates|openapi\/)|gateway\/shapes|flow\/lint)/;
+  /^(simulation\/|restart\/|guides\/guides|domain\/mongo|store\/(mongo|redis-logs|damage)\.|package\/(projects|rolling|stacks|consumer|build)|server\/(faults\/|ussd\/exactly-once|ussd\/walks|domain\/(kill|cost)|boot\/process|cli\/templates|http\/wire|move\/|pages\/looks|openapi\/)|gateway\/(shapes|large-replies)|flow\/lint)/;
 
 const OPTIONS = {
   root: { type: 'string', default: dirname(fileURLToPath(import.meta.url)) },
@@ -87,11 +85,11 @@ async function main(): Promise<void> {
   const runs = (chosen: TestFile[], size: Size) => runFiles(chosen, { size, jobs, values, limits });
   // With words and no suite: whatever they name.
   if (!values.suite) return runs(words ? files : usualFiles(files), 'short');
-  for (const suite of parseSuites(values.suite)) {
-    const from = performance.now();
-    await runs(filesOf(suite, files), suite === 'node' ? 'short' : 'day');
-    console.log(colors.dim(`${suite} took ${span(performance.now() - from)}`));
-  }
+  const suites = parseSuites(values.suite);
+  if (suites.includes('node')) await runs(filesOf('node', files), 'short');
+  // Named suites share their processes: at the end of each, cores would have nothing to do.
+  const named = suites.filter((suite) => suite !== 'node').flatMap((suite) => filesOf(suite, files));
+  if (named.length) await runs(named, 'day');
 }
 
 function parseSuites(names: string): readonly SuiteName[] {

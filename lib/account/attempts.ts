@@ -1,23 +1,23 @@
-// How tries at a PIN are counted: pure functions over a small record that is stored with the account.
+// Counts PIN attempts: pure functions over a small record stored with the account.
 
 import { retryDelay } from '../retry.ts';
 import { ACCOUNT_LIMITS } from './limits.ts';
 
 const LOCK = { firstMs: ACCOUNT_LIMITS.pinLockMs, maxMs: ACCOUNT_LIMITS.pinLockMaxMs };
 
-/** The tries on one phone number. */
+/** The attempts on one phone number. */
 export type Attempts = {
   /** Failures since the last success or the end of the last lock. */
   readonly consecutive: number;
-  /** Locks since the last success; each doubles the next. */
+  /** Locks since the last success; each doubles the length of the next. */
   readonly locks: number;
   /** Milliseconds since 1970; 0 when never locked. */
   readonly lockedUntil: number;
   /** Too many failures within ACCOUNT_LIMITS.pinWindowMs: locked until an operator unlocks. */
   readonly held: boolean;
-  /** When the failures of the last ACCOUNT_LIMITS.pinWindowMs were counted, oldest first. */
+  /** Times of the failures in the last ACCOUNT_LIMITS.pinWindowMs, oldest first. */
   readonly failures: readonly number[];
-  /** The last counted try: it is recognised when the same call is made again. */
+  /** The last counted attempt, to recognise a repeat of the same call. */
   readonly last: {
     readonly key: string;
     readonly at: number;
@@ -35,19 +35,22 @@ export const NO_ATTEMPTS: Attempts = {
   last: null,
 };
 
-/** Why a login was refused; without `lockedUntil` a lock stays until an operator unlocks. */
+/** Why a login was refused; a lock without `lockedUntil` lasts until an operator unlocks the account. */
 export type LoginRefusal =
   | { readonly reason: 'wrong'; readonly remaining: number }
   | { readonly reason: 'locked'; readonly lockedUntil?: number; readonly minutes?: number };
 
-/** A try that may be checked: store `attempts` before checking. `at` names it to {@link succeed} and {@link release}. */
+/**
+ * Permission to check a PIN: store `attempts` before checking. `at` identifies the attempt to {@link succeed} and {@link
+ * release}.
+ */
 export type Reservation =
   | { readonly kind: 'granted'; readonly attempts: Attempts; readonly at: number }
   | { readonly kind: 'refused'; readonly refusal: LoginRefusal };
 
 /**
- * Counts a try as a failure before it is checked, so that tries at the same time cannot outrun the count. A repeat of
- * the last try (same `key`) is not counted again: what failed fails again, what was not finished may be finished.
+ * Counts an attempt as a failure before it is checked, so that concurrent attempts cannot outrun the count. A repeat of the
+ * last attempt (same `key`) is not counted again: if it failed, it fails again; if it never finished, it may finish.
  */
 export function reserve(attempts: Attempts, now: number, key: string | null): Reservation {
   const { last } = attempts;
@@ -58,7 +61,7 @@ export function reserve(attempts: Attempts, now: number, key: string | null): Re
   }
   if (isLocked(attempts, now)) return { kind: 'refused', refusal: refusal(attempts, now) };
   const failures = [...recent(attempts, now), now];
-  // A lock that has ended gives a fresh set of tries; only its length is remembered.
+  // An expired lock grants a fresh set of attempts; only its length is remembered.
   const consecutive = (attempts.lockedUntil > 0 ? 0 : attempts.consecutive) + 1;
   const locks = consecutive >= ACCOUNT_LIMITS.pinFailuresToLock;
   return {
@@ -75,39 +78,39 @@ export function reserve(attempts: Attempts, now: number, key: string | null): Re
   };
 }
 
-/** Failures of the last ACCOUNT_LIMITS.pinWindowMs that were counted before this try. */
+/** Failures in the last ACCOUNT_LIMITS.pinWindowMs, without this attempt. */
 export function failuresBefore({ attempts, at }: Extract<Reservation, { kind: 'granted' }>): number {
   return without(attempts.failures, at).length;
 }
 
-/** The try was right: the run of failures ends, and with it any lock that later tries of the same moment began. */
+/** The PIN was correct: clears the consecutive failures, and any lock that concurrent attempts triggered. */
 export function succeed(attempts: Attempts, at: number): Attempts {
   const failures = without(attempts.failures, at);
   return { ...NO_ATTEMPTS, failures, held: failures.length >= ACCOUNT_LIMITS.pinFailuresPerWindow };
 }
 
-/** The try was wrong, as it was counted. Only the key's outcome is noted. */
+/** The PIN was wrong, and is counted already; only records the outcome under the key. */
 export function fail(attempts: Attempts, key: string | null): Attempts | undefined {
   const { last } = attempts;
   return last && last.key === key ? { ...attempts, last: { ...last, failed: true } } : undefined;
 }
 
-/** The try was never checked (overload, a damaged record), so nothing was learnt: it is taken back. */
+/** The PIN was never checked (overload, damaged record), so the attempt is uncounted. */
 export function release(attempts: Attempts, at: number, key: string | null): Attempts {
   const failures = without(attempts.failures, at);
   const consecutive = Math.max(0, attempts.consecutive - 1);
-  const unlocked = attempts.lockedUntil > 0 && consecutive < ACCOUNT_LIMITS.pinFailuresToLock;
+  const unlocks = attempts.lockedUntil > 0 && consecutive < ACCOUNT_LIMITS.pinFailuresToLock;
   return {
     consecutive,
-    locks: attempts.locks - (unlocked ? 1 : 0),
-    lockedUntil: unlocked ? 0 : attempts.lockedUntil,
+    locks: attempts.locks - (unlocks ? 1 : 0),
+    lockedUntil: unlocks ? 0 : attempts.lockedUntil,
     held: failures.length >= ACCOUNT_LIMITS.pinFailuresPerWindow,
     failures,
     last: attempts.last?.key === key ? null : attempts.last,
   };
 }
 
-/** What to tell the caller of a refused try. */
+/** The answer to a refused attempt. */
 export function refusal(attempts: Attempts, now: number): LoginRefusal {
   const { held, lockedUntil, consecutive } = attempts;
   if (held) return { reason: 'locked' };
@@ -119,21 +122,21 @@ export function refusal(attempts: Attempts, now: number): LoginRefusal {
   };
 }
 
-/** What is counted against a phone number, for operators. */
+/** Failures and locks of a phone number, for operators. */
 export interface LockState {
-  /** `held`: until an operator unlocks it. */
+  /** `held`: locked until an operator unlocks it. */
   readonly state: 'open' | 'locked' | 'held';
   /** Milliseconds since 1970; null unless the state is `locked`. */
   readonly lockedUntil: number | null;
-  /** Failures in a row that count towards the next lock. */
+  /** Consecutive failures that count towards the next lock. */
   readonly failuresInRow: number;
   /** Failures within ACCOUNT_LIMITS.pinWindowMs. */
   readonly failuresInWindow: number;
-  /** Locks since the last success; each doubles the next. */
+  /** Locks since the last success; each doubles the length of the next. */
   readonly locks: number;
 }
 
-/** The state of a count at a time. */
+/** The state of the count at a time. */
 export function lockState(attempts: Attempts, now: number): LockState {
   const { held, lockedUntil, consecutive, locks } = attempts;
   const isTimed = !held && lockedUntil > now;
@@ -146,13 +149,13 @@ export function lockState(attempts: Attempts, now: number): LockState {
   };
 }
 
-/** Whether there is anything to forget. */
-export function isClean({ held, lockedUntil, consecutive, locks, failures }: Attempts): boolean {
-  return !held && lockedUntil === 0 && consecutive === 0 && locks === 0 && failures.length === 0;
+/** Whether there is nothing to clear. */
+export function isClean({ held: isHeld, lockedUntil, consecutive, locks, failures }: Attempts): boolean {
+  return !isHeld && lockedUntil === 0 && consecutive === 0 && locks === 0 && failures.length === 0;
 }
 
-function isLocked({ held, lockedUntil }: Attempts, now: number): boolean {
-  return held || lockedUntil > now;
+function isLocked({ held: isHeld, lockedUntil }: Attempts, now: number): boolean {
+  return isHeld || lockedUntil > now;
 }
 
 function recent({ failures }: Attempts, now: number): readonly number[] {

@@ -1,4 +1,4 @@
-// One check of a PIN: counted in the store before it is made, and slowed while guesses are spread over many phone numbers.
+// A PIN check: counted in the store first, and throttled while guesses are spread over many phone numbers.
 
 import type { Clock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
@@ -7,14 +7,14 @@ import type { PinVault } from './pin.ts';
 import type { Account, AccountRecords } from './records.ts';
 import { type Pace, type SprayOptions, sprayBrake } from './spray.ts';
 
-/** What every call with a PIN says. */
+/** The input of every call with a PIN. */
 export interface PinCall {
   /** E.164 with `+`. */
   readonly phone: string;
   readonly pin: string;
-  /** The same for every try of one call; a repeat neither acts nor counts twice. */
+  /** Identical for all retries of one call; a retry neither acts nor counts twice. */
   readonly idempotencyKey?: string;
-  /** Keyed hashes of the SIM card, where the telecom gateway names it. */
+  /** Keyed hashes of the SIM card, when the telecom gateway identifies it. */
   readonly sim?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface PinCheckDeps extends SprayOptions {
   readonly clock: Clock;
 }
 
-/** Counts a try, checks it, and notes a failure. A match is for the caller to settle. */
+/** Counts an attempt, checks it and records a failure. The caller records a match. */
 export type PinCheck = (call: PinCall, mark: string | null) => Promise<Checked>;
 
 export function pinCheck({ records, vault, clock, ...spray }: PinCheckDeps): PinCheck {
@@ -46,28 +46,28 @@ export function pinCheck({ records, vault, clock, ...spray }: PinCheckDeps): Pin
     if (pace === 'refused') throw busyError();
     let outcome: 'right' | 'wrong' | 'unchecked' = 'unchecked';
     try {
-      const checked = await checkPin(call, { mark, pace, onResult: (match) => (outcome = match ? 'right' : 'wrong') });
-      const isGuess = pace === 'slowed' && !checked.match && checked.refusal.reason === 'wrong';
+      const verdict = await checkPin(call, { mark, pace, onResult: (match) => (outcome = match ? 'right' : 'wrong') });
+      const isGuess = pace === 'slowed' && !verdict.match && verdict.refusal.reason === 'wrong';
       if (isGuess) throw busyError();
-      return checked;
+      return verdict;
     } finally {
       brake.end(pace, outcome);
     }
   };
 
   const checkPin = async ({ phone, pin }: PinCall, { mark, pace, onResult }: CheckOptions): Promise<Checked> => {
-    const { found, reservation } = await records.update(phone, (found) => {
-      const reservation = reserve(found.attempts, clock.now(), mark);
-      const answer = { found, reservation };
+    const { found: record, reservation } = await records.update(phone, (record) => {
+      const reservation = reserve(record.attempts, clock.now(), mark);
+      const answer = { found: record, reservation };
       if (reservation.kind === 'refused') return { answer };
       if (pace === 'slowed' && failuresBefore(reservation) > 0) throw busyError();
       return { changes: { attempts: reservation.attempts }, answer };
     });
     if (reservation.kind === 'refused') return { match: false, refusal: reservation.refusal };
     const { at, attempts } = reservation;
-    const account = found.kind === 'account' ? found.stored.body : undefined;
+    const account = record.kind === 'account' ? record.stored.body : undefined;
     const result = await vault.check(pin, phone, account?.pin).catch(async (error: unknown) => {
-      // When taking back fails too, the try stays counted: closed rather than open.
+      // If releasing fails too, the attempt stays counted: fail closed.
       await records.revise(phone, (attempts) => release(attempts, at, mark)).catch(() => undefined);
       throw error;
     });
@@ -80,7 +80,7 @@ export function pinCheck({ records, vault, clock, ...spray }: PinCheckDeps): Pin
   return check;
 }
 
-// The same words for a number with failures, for a wrong PIN, and for a check that is not made: a guess learns nothing.
+// One message for a number with failures, a wrong PIN and a skipped check, so that a guess reveals nothing.
 function busyError(): TwinlineError {
-  return new TwinlineError('ERR_BUSY', 'Too many PIN checks fail at the moment. Try again in some minutes.');
+  return new TwinlineError('ERR_BUSY', 'Too many PIN checks are failing right now. Try again in a few minutes.');
 }

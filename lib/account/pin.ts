@@ -1,5 +1,5 @@
-// PINs: which are too easy to guess, and how one is kept: slow-hashed, then sealed under a key that is not in the database
-// and bound to its phone number.
+// PINs: which ones are too easy to guess, and how they are stored: slow-hashed, then sealed with a key that is not in the
+// database and bound to the phone number.
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -10,14 +10,14 @@ import { decode, IV_BYTES, openBytes, pinKey, sealBytes, TAG_BYTES } from '../se
 import { ACCOUNT_LIMITS } from './limits.ts';
 
 const VERSION = 'v1';
-/** scrypt with N = 2^14, r = 8, p = 1: 16 MiB and some 30 ms per guess, also with database and key at hand. */
+/** scrypt with N = 2^14, r = 8, p = 1: 16 MiB and about 30 ms per guess, even for an attacker with database and key. */
 const KDF = 's14.8.1';
 const SALT_BYTES = 16;
 const DIGEST_BYTES = 32;
 
 export interface PinMatch {
   readonly match: boolean;
-  /** The same PIN sealed under the active key; present when the record opened with an older one. Store it. */
+  /** The PIN resealed with the active key; present when the record was sealed with an older one. Store it. */
   readonly reseal?: string;
 }
 
@@ -25,25 +25,26 @@ export interface PinVault {
   /** `v1$<kid>$s14.8.1$<salt>$<iv>$<ciphertext and tag>`. Rejects with ERR_PIN unless the PIN is 4 to 6 digits. */
   seal(pin: string | Buffer, phone: string): Promise<string>;
   /**
-   * Compares. Without a record (an unknown phone) it does the same work and finds no match. Rejects with ERR_PIN when
-   * the record is damaged, was made for another phone, or needs a key that is not there; with ERR_BUSY under load.
+   * Compares a PIN with its record. Without a record (unknown phone) it does the same work and does not match. Rejects with
+   * ERR_PIN when the record is damaged, belongs to another phone, or needs a key that is not configured; with ERR_BUSY under
+   * load.
    */
-  check(pin: string | Buffer, phone: string, sealed: string | undefined): Promise<PinMatch>;
-  /** Stands for a phone number where the number itself must not be written: 16 characters, keyed. */
+  check(pin: string | Buffer, phone: string, record: string | undefined): Promise<PinMatch>;
+  /** A keyed 16-character pseudonym, for places where the phone number must not be written. */
   alias(phone: string): string;
 }
 
 export interface PinVaultOptions {
   readonly keyring: Keyring;
-  /** Slow hashes at the same time. @default one less than the processors, at least 1 */
+  /** Concurrent slow hashes. @default the number of processors minus one, at least 1 */
   readonly workers?: number;
-  /** Slow hashes that may wait. @default ACCOUNT_LIMITS.pinQueue */
+  /** Slow hashes that may queue. @default ACCOUNT_LIMITS.pinQueue */
   readonly queue?: number;
-  /** The slow hash: 32 bytes from PIN and salt. @default scryptDigest */
+  /** The slow hash: derives 32 bytes from PIN and salt. @default scryptDigest */
   readonly derive?: (pin: Buffer, salt: Buffer) => Promise<Buffer>;
 }
 
-/** scrypt as the record format names it, on the thread pool: the event loop goes on meanwhile. */
+/** scrypt with the parameters of the record format, on the thread pool, so that it does not block the event loop. */
 export function scryptDigest(pin: Buffer, salt: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const done = (error: Error | null, digest: Buffer) => (error ? reject(error) : resolve(digest));
@@ -70,7 +71,7 @@ export function pinVault(options: PinVaultOptions): PinVault {
     const { iv, body } = sealBytes(pinKey(keyring, kid)!, label(kid, phone), digest);
     return [VERSION, kid, KDF, ...[salt, iv, body].map((bytes) => bytes.toString('base64url'))].join('$');
   };
-  // What an unknown phone is checked against: no PIN fits it, and the check costs as much as a real one.
+  // Unknown phones are checked against this: it matches no PIN and costs as much as a real check.
   const dummy = write(randomBytes(DIGEST_BYTES), randomBytes(SALT_BYTES), '');
 
   return {
@@ -78,15 +79,15 @@ export function pinVault(options: PinVaultOptions): PinVault {
       if (!isPin(pin)) throw new TwinlineError('ERR_PIN', `A PIN must be ${DIGITS} digits. Ask for another one.`);
       const salt = randomBytes(SALT_BYTES);
       const digest = await slowDigest(pin, salt);
-      const sealed = write(digest, salt, phone);
+      const record = write(digest, salt, phone);
       digest.fill(0);
-      return sealed;
+      return record;
     },
-    check: async (pin, phone, sealed) => {
-      const { kid, salt, digest } = open(keyring, sealed ?? dummy, sealed === undefined ? '' : phone);
+    check: async (pin, phone, record) => {
+      const { kid, salt, digest } = open(keyring, record ?? dummy, record === undefined ? '' : phone);
       try {
         const candidate = await slowDigest(pin, salt);
-        const match = timingSafeEqual(candidate, digest) && sealed !== undefined;
+        const match = timingSafeEqual(candidate, digest) && record !== undefined;
         candidate.fill(0);
         return match && kid !== keyring.active ? { match, reseal: write(digest, salt, phone) } : { match };
       } finally {
@@ -100,7 +101,7 @@ export function pinVault(options: PinVaultOptions): PinVault {
 const DIGITS = `${ACCOUNT_LIMITS.pinDigitsMin} to ${ACCOUNT_LIMITS.pinDigitsMax}`;
 const PIN = new RegExp(`^[0-9]{${ACCOUNT_LIMITS.pinDigitsMin},${ACCOUNT_LIMITS.pinDigitsMax}}$`);
 
-/** Whether this can be a PIN at all: 4 to 6 digits 0–9. */
+/** Whether this is 4 to 6 digits 0–9. */
 export function isPin(pin: string | Buffer): boolean {
   return PIN.test(typeof pin === 'string' ? pin : pin.toString('latin1'));
 }
@@ -119,14 +120,14 @@ function open(keyring: Keyring, record: string, phone: string) {
   if (!key)
     throw new TwinlineError(
       'ERR_PIN',
-      `A stored PIN was sealed with the key "${kid}", which is not configured. Add that key behind the active one.`,
+      `A stored PIN was sealed with the key "${kid}", which is not configured. Add that key after the active one.`,
     );
   const digest = openBytes(key, label(kid, phone), { iv: ivBytes, body: bodyBytes });
   if (!digest) throw damageError(keyring, kid);
   return { kid, salt: saltBytes, digest };
 }
 
-// The id is named only when it is one of ours: in a damaged record, anything may stand in its place.
+// Name the id only when it is ours: in a damaged record it could be anything.
 function damageError(keyring: Keyring, kid: string): TwinlineError {
   const key = keyring.ids.includes(kid) ? `under the key "${kid}"` : 'under an unknown key';
   return new TwinlineError(
@@ -139,8 +140,9 @@ function damageError(keyring: Keyring, kid: string): TwinlineError {
 export type Weakness = 'same-digits' | 'run' | 'year' | 'phone' | 'common';
 
 /**
- * Why `pin` (4 to 6 digits) is weak for the owner of `phone`, or undefined: one digit only; a run up or down, also
- * through 9–0; a year 19xx or 20xx; ends with the last four digits of the phone; or is among the most used PINs.
+ * Why `pin` (4 to 6 digits) is weak for the owner of `phone`, or undefined: a single repeated digit; an ascending or
+ * descending run, also through 9–0; a year 19xx or 20xx; the last four digits of the phone at its end; or one of the most
+ * common PINs.
  */
 export function weakPin(pin: string, phone: string): Weakness | undefined {
   return WEAK.find(([, weak]) => weak(pin, phone))?.[0];
@@ -154,13 +156,13 @@ const WEAK: readonly (readonly [Weakness, (pin: string, phone: string) => boolea
   ['common', (pin) => COMMON_PINS.has(pin)],
 ];
 
-/** Whether every digit is the one before it plus `step`, modulo ten. */
+/** Whether every digit is its predecessor plus `step`, modulo ten. */
 function isRun(pin: string, step: number): boolean {
   for (let at = 1; at < pin.length; at++) if (Number(pin[at]) !== (Number(pin[at - 1]) + step) % 10) return false;
   return true;
 }
 
-// The twenty most used of each length in published collections of leaked PINs.
+// The twenty most common of each length in published collections of leaked PINs.
 const COMMON_PINS = new Set(
   `1234 1111 0000 1212 7777 1004 2000 4444 2222 6969 9999 3333 5555 6666 1122 1313 8888 4321 2001 1010
    12345 11111 55555 00000 54321 13579 77777 22222 12321 99999 33333 00700 90210 88888 38317 09876 44444 98765 01234 42069

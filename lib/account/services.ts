@@ -1,4 +1,4 @@
-// Accounts as services of a flow: `account.exists`, `account.create`, `account.verifyPin`, `account.changePin`.
+// The account services for flows: `account.exists`, `account.create`, `account.verifyPin`, `account.changePin`.
 
 import { COMMON_LIMITS } from '../common-limits.ts';
 import type { Service, ServiceCall, Services } from '../engine/service.ts';
@@ -8,28 +8,34 @@ import type { Accounts } from './account.ts';
 import { ACCOUNT_LIMITS } from './limits.ts';
 
 export interface AccountServicesOptions {
-  /** Accounts of simulated phones. @default those of callers */
+  /** Accounts of simulated phones. @default the callers' accounts */
   readonly simulated?: Accounts;
 }
 
 /**
  * The account services. Input: `phone` (or `phoneNumber`, `msisdn`; default: the caller's own), `pin`, `newPin`, `name`
- * (at most ACCOUNT_LIMITS.accountNameChars), `lang`. Answers, all with `ok`, so that a flow can branch on it:
+ * (at most ACCOUNT_LIMITS.accountNameChars), `lang`. Every result has `ok`, so that a flow can branch on it:
  * - exists: `{ok:true, exists}`
  * - create: `{ok:true, created:true, customerId}` or `{ok:false, created:false, reason:"exists"|"weak-pin"|"bad-pin"}`
  * - verifyPin: `{ok:true, customerId, name, lang, simChanged?}` or `{ok:false, reason:"wrong", remaining}` or
- *   `{ok:false, reason:"locked", lockedUntil?, minutes?}`; `simChanged:true` where the number has a new SIM
+ *   `{ok:false, reason:"locked", lockedUntil?, minutes?}`; `simChanged:true` when the number has a new SIM
  * - changePin: `{ok:true, changed:true}` or `{ok:false, changed:false, …}` with a reason as above, `weak-pin`, `bad-pin` or
  *   `sim-changed`
  *
- * Malformed input rejects with ERR_INPUT, naming the field and never its value.
+ * Malformed input rejects with ERR_INPUT, which names the field but never its value.
  */
-export function accountServices(callers: Accounts, { simulated = callers }: AccountServicesOptions = {}): Services {
+export function accountServices(
+  callers: Accounts,
+  { simulated: simulatedAccounts = callers }: AccountServicesOptions = {},
+): Services {
   const service = (name: string, act: Act): Service => {
-    // A service rejects; it never throws at once, not even on bad input.
+    // Async, so that bad input rejects instead of throwing synchronously.
     return async (input, call) => {
       const read = reader(name, input, call);
-      return act(read, { accounts: call.session.simulated ? simulated : callers, idempotencyKey: call.idempotencyKey });
+      return act(read, {
+        accounts: call.session.simulated ? simulatedAccounts : callers,
+        idempotencyKey: call.idempotencyKey,
+      });
     };
   };
   return {
@@ -39,9 +45,9 @@ export function accountServices(callers: Accounts, { simulated = callers }: Acco
     'account.create': service('account.create', async (read, { accounts, idempotencyKey }) => {
       const name = read.optional('name', cleanName);
       const lang = read.optional('lang', cleanLanguage);
-      const known = { ...(name !== undefined && { name }), ...(lang !== undefined && { lang }) };
+      const profile = { ...(name !== undefined && { name }), ...(lang !== undefined && { lang }) };
       const [phone, pin] = [read.phone(), read.digits('pin')];
-      const outcome = await accounts.create({ phone, pin, idempotencyKey, sim: read.sim(phone), ...known });
+      const outcome = await accounts.create({ phone, pin, idempotencyKey, sim: read.sim(phone), ...profile });
       return { ok: outcome.created, ...outcome };
     }),
     'account.verifyPin': service('account.verifyPin', (read, { accounts, idempotencyKey }) => {
@@ -58,10 +64,10 @@ export function accountServices(callers: Accounts, { simulated = callers }: Acco
 
 interface InputReader {
   phone(): string;
-  /** A text that was typed for a PIN; whether it is one is for the accounts to say. */
+  /** Text entered as a PIN; the accounts decide whether it is one. */
   digits(field: string): string;
   optional(field: string, parse: (text: string) => string | undefined): string | undefined;
-  /** The SIM of the caller, where this is the number that they call from. */
+  /** The caller's SIM, when `phone` is the number they call from. */
   sim(phone: string): string | undefined;
 }
 
@@ -72,7 +78,7 @@ const PHONE_FIELDS = ['phone', 'phoneNumber', 'msisdn'];
 function reader(service: string, input: JsonObject, { session }: ServiceCall): InputReader {
   const refuse = (field: string, why: string) =>
     new TwinlineError('ERR_INPUT', `${service}: "${field}" ${why}. Change the "with" of the screen that calls it.`);
-  // A variable that was never set arrives as null.
+  // An unset variable arrives as null.
   const text = (field: string): string | undefined => {
     const value = Object.hasOwn(input, field) ? (input[field] ?? undefined) : undefined;
     if (value !== undefined && typeof value !== 'string')
@@ -105,7 +111,7 @@ function reader(service: string, input: JsonObject, { session }: ServiceCall): I
   };
 }
 
-/** E.164 with its plus sign, which MSISDNs are often written without; undefined when it is no international number. */
+/** E.164 with its plus sign, which MSISDNs often omit; undefined when it is not an international number. */
 export function readPhone(text: string): string | undefined {
   const digits = /^\+?([1-9][0-9]{4,14})$/.exec(text)?.[1];
   return digits === undefined ? undefined : `+${digits}`;
@@ -116,7 +122,7 @@ const RULES: Readonly<Record<string, string>> = {
   lang: 'must be a language tag such as en or sn-ZW',
 };
 
-// Controls, direction marks and halves of characters could forge screens and logs.
+// Control characters, bidi marks and lone surrogates could forge screens and log lines.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 function cleanName(text: string): string | undefined {

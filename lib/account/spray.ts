@@ -1,4 +1,5 @@
-// Guesses that are spread over many phone numbers, where no count of a single number grows: an alarm, and a brake.
+// PIN spraying: guesses spread over many phone numbers, where no single number's count grows. Raises an alarm and applies a
+// brake.
 
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
@@ -7,42 +8,43 @@ import { ACCOUNT_LIMITS } from './limits.ts';
 
 export interface SprayAlarm {
   readonly kind: 'spray';
-  /** Failed PIN checks in the last ACCOUNT_LIMITS.sprayWindowMs: of this process, and of the others where they count together. */
+  /** Failed PIN checks in the last ACCOUNT_LIMITS.sprayWindowMs, in this process or in all instances that pool counts. */
   readonly failures: number;
-  /** Failed checks among all checks of that time, 0 to 1. */
+  /** Share of failures among all checks in that window, 0 to 1. */
   readonly ratio: number;
 }
 
 /**
- * How a check may go on. `slowed`: only for a number without failures, and a failure is not answered as one. `refused`: all
- * checks that may fail at this moment are used up.
+ * How a check may proceed. `slowed`: only for a number without failures, and a failure is reported as ERR_BUSY. `refused`:
+ * the budget for failing checks is used up.
  */
 export type Pace = 'free' | 'slowed' | 'refused';
 
 export interface SprayBrake {
-  /** Asked before each PIN check. */
+  /** Called before each PIN check. */
   begin(): Pace;
-  /** Called after each check that was not refused; `unchecked`: it did not come to a check. */
+  /** Called after each check that was not refused; `unchecked` when the PIN was never compared. */
   end(pace: Pace, outcome: 'right' | 'wrong' | 'unchecked'): void;
 }
 
-/** Checks of SPRAY_BUCKET_MS milliseconds: `at` counts such times. */
+/** Checks in a bucket of SPRAY_BUCKET_MS milliseconds; `at` is its number. */
 type PinChecks = { readonly at: number; readonly checks: number; readonly failures: number };
 
-/** What all instances have counted together; `at` is 0 now, and negative before. */
+/** The pooled counts of all instances; `at` is 0 for the current bucket, negative for earlier ones. */
 export interface CountedTogether {
   readonly buckets: readonly PinChecks[];
-  /** Instances that had checks in that time, at least 1. */
+  /** Instances with checks in that window, at least 1. */
   readonly instances: number;
 }
 
 export interface SprayOptions {
   readonly onAlarm?: ((alarm: SprayAlarm) => void) | undefined;
   /**
-   * Adds checks of this moment to those of all instances. Called after a failed check and now and then, and never waited for:
-   * while it takes its time, or rejects, this process counts alone. @default each process counts for itself
+   * Adds recent checks to the counts of all instances. Called after a failed check and periodically, and never awaited: while
+   * it is slow or rejects, this process relies on its own counts.
+   * @default each process counts on its own
    */
-  readonly share?: ((counted: Omit<PinChecks, 'at'>) => Promise<CountedTogether>) | undefined;
+  readonly share?: ((counts: Omit<PinChecks, 'at'>) => Promise<CountedTogether>) | undefined;
 }
 
 const { sprayWindowMs, sprayFailures, sprayRatio, slowedChecks, slowedCheckMs, sprayShareMs } = ACCOUNT_LIMITS;
@@ -50,13 +52,13 @@ export const SPRAY_BUCKETS = 30;
 export const SPRAY_BUCKET_MS = sprayWindowMs / SPRAY_BUCKETS;
 
 /**
- * Watches the PIN checks of a process. While many of them fail it slows them: only `slowedChecks` may fail at once, and one
- * more each `slowedCheckMs`, a part of both where several instances count together; right ones cost nothing. Raises the alarm at
- * most once per window.
+ * Watches the PIN checks of a process. While many fail, it throttles: `slowedChecks` may fail at once and one more every
+ * `slowedCheckMs` (divided among instances that pool counts); correct PINs cost nothing. Raises the alarm at most once per
+ * window.
  */
 export function sprayBrake(clock: Clock, { onAlarm = () => {}, share }: SprayOptions = {}): SprayBrake {
   let buckets: { at: number; checks: number; failures: number }[] = [];
-  let shared: CountedTogether = { buckets: [], instances: 1 };
+  let totals: CountedTogether = { buckets: [], instances: 1 };
   let unshared = { checks: 0, failures: 0 };
   let isSharing = false;
   let sharedAt = Number.NEGATIVE_INFINITY;
@@ -74,8 +76,8 @@ export function sprayBrake(clock: Clock, { onAlarm = () => {}, share }: SprayOpt
   });
   const findSpray = (at: number): SprayAlarm | undefined => {
     const own = sum(buckets);
-    const all = sum(shared.buckets.filter((bucket) => bucket.at > at - SPRAY_BUCKETS));
-    // What is not shared yet is in neither of them twice: the larger count is never too large.
+    const all = sum(totals.buckets.filter((bucket) => bucket.at > at - SPRAY_BUCKETS));
+    // Checks not shared yet are in only one of the two counts, so the larger one never overestimates.
     const { checks, failures } = all.failures > own.failures ? all : own;
     const isSpray = failures > sprayFailures && failures / checks > sprayRatio;
     return isSpray ? { kind: 'spray', failures, ratio: failures / checks } : undefined;
@@ -85,7 +87,7 @@ export function sprayBrake(clock: Clock, { onAlarm = () => {}, share }: SprayOpt
     const now = clock.monotonic();
     const at = bucketNow();
     drop(at);
-    const { instances } = shared;
+    const { instances } = totals;
     const most = Math.max(1, slowedChecks / instances);
     left = Math.min(most, left + (now - filledAt) / (slowedCheckMs * instances));
     filledAt = now;
@@ -104,7 +106,7 @@ export function sprayBrake(clock: Clock, { onAlarm = () => {}, share }: SprayOpt
     onAlarm(spray);
   };
 
-  const count = (failed: boolean) => {
+  const count = (isFailure: boolean) => {
     const at = bucketNow();
     drop(at);
     let current = buckets.at(-1);
@@ -113,11 +115,11 @@ export function sprayBrake(clock: Clock, { onAlarm = () => {}, share }: SprayOpt
       buckets.push(current);
     }
     current.checks++;
-    if (failed) current.failures++;
+    if (isFailure) current.failures++;
     alarm(at);
   };
 
-  // One at a time: what is counted meanwhile goes with the next.
+  // One request at a time; checks counted in the meantime go with the next.
   const shareCounts = async (ask: NonNullable<SprayOptions['share']>) => {
     isSharing = true;
     const counts = unshared;
@@ -126,19 +128,19 @@ export function sprayBrake(clock: Clock, { onAlarm = () => {}, share }: SprayOpt
     try {
       const { buckets, instances } = await ask(counts);
       const at = bucketNow();
-      shared = { buckets: buckets.map((bucket) => ({ ...bucket, at: at + bucket.at })), instances };
+      totals = { buckets: buckets.map((bucket) => ({ ...bucket, at: at + bucket.at })), instances };
       alarm(at);
     } catch {
-      // The store is away, which its own watch reports. The counts are shared when it is back.
+      // The store is down, which its own watch reports. The counts are shared once it is back.
       unshared = { checks: unshared.checks + counts.checks, failures: unshared.failures + counts.failures };
     }
     isSharing = false;
   };
 
-  const note = (failed: boolean) => {
+  const note = (isFailure: boolean) => {
     if (!share) return;
-    unshared = { checks: unshared.checks + 1, failures: unshared.failures + (failed ? 1 : 0) };
-    const isTime = failed || clock.monotonic() - sharedAt >= sprayShareMs;
+    unshared = { checks: unshared.checks + 1, failures: unshared.failures + (isFailure ? 1 : 0) };
+    const isTime = isFailure || clock.monotonic() - sharedAt >= sprayShareMs;
     if (isTime && !isSharing) void shareCounts(share);
   };
 
@@ -146,7 +148,7 @@ export function sprayBrake(clock: Clock, { onAlarm = () => {}, share }: SprayOpt
     begin,
     end(pace, outcome) {
       if (pace === 'slowed' && outcome !== 'wrong')
-        left = Math.min(Math.max(1, slowedChecks / shared.instances), left + 1);
+        left = Math.min(Math.max(1, slowedChecks / totals.instances), left + 1);
       if (outcome === 'unchecked') return;
       count(outcome === 'wrong');
       note(outcome === 'wrong');
@@ -154,13 +156,14 @@ export function sprayBrake(clock: Clock, { onAlarm = () => {}, share }: SprayOpt
   };
 }
 
-/** `seen`: the time at which each instance had a check last. */
+/** `seen`: the bucket of each instance's last check. */
 type Noted = { readonly buckets: readonly PinChecks[]; readonly seen: { readonly [instance: string]: number } };
 
 const KEY = 'spray';
 
 /**
- * What instances count together: one note in their session store, added to at most once at a time by each. Counts by the time of day, in steps of SPRAY_BUCKET_MS: clocks of instances may differ by as much as that.
+ * Pools counts across instances: one shared note in the session store, updated by each instance one request at a time.
+ * Buckets use the wall clock, so clocks of instances may differ by up to SPRAY_BUCKET_MS.
  */
 export function sharedSpray(
   notes: SharedNotes,
@@ -170,13 +173,13 @@ export function sharedSpray(
   return async ({ checks, failures }) => {
     const at = Math.floor(clock.now() / SPRAY_BUCKET_MS);
     const isRecent = (then: number) => then > at - SPRAY_BUCKETS && then <= at + SPRAY_BUCKETS;
-    const { buckets, seen } = await notes.change<Noted>(KEY, (noted = { buckets: [], seen: {} }) => {
-      const kept = noted.buckets.filter((bucket) => isRecent(bucket.at));
-      const own = kept.find((bucket) => bucket.at === at) ?? { at, checks: 0, failures: 0 };
-      const others = Object.entries(noted.seen).filter(([, then]) => isRecent(then));
+    const { buckets, seen } = await notes.change<Noted>(KEY, (note = { buckets: [], seen: {} }) => {
+      const recentBuckets = note.buckets.filter((bucket) => isRecent(bucket.at));
+      const own = recentBuckets.find((bucket) => bucket.at === at) ?? { at, checks: 0, failures: 0 };
+      const others = Object.entries(note.seen).filter(([, then]) => isRecent(then));
       return {
         buckets: [
-          ...kept.filter((bucket) => bucket !== own),
+          ...recentBuckets.filter((bucket) => bucket !== own),
           { at, checks: own.checks + checks, failures: own.failures + failures },
         ],
         seen: Object.fromEntries([...others, [instance, at]].slice(-ACCOUNT_LIMITS.sprayInstances)),

@@ -1,4 +1,4 @@
-// The agent service without HTTP: sessions, messages, the runs that answer them, and calls to the user's side.
+// The agent service without HTTP: sessions, messages, the runs that answer them, and tool calls on the client side.
 
 import { settledTime, systemClock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
@@ -28,38 +28,38 @@ import { quotaGuard } from './session/quota.ts';
 import { openSessions, type Sessions } from './session/session.ts';
 import { callResult } from './tool.ts';
 
-/** What to do when a run of the session is live. */
+/** What to do with a message while a run of the session is live. */
 export type Multitask = 'reject' | 'enqueue' | 'interrupt';
 
-/** Something that a user says to the agent. */
+/** A message from a user. */
 export interface SendRequest {
   readonly owner: string;
   readonly session: string;
   readonly requestId: string;
   readonly request: RunRequest;
-  /** What stands for the address that it comes from, which has a share of what all users may send. @default none */
+  /** A stand-in for the client address, which gets a share of the daily quota. @default none */
   readonly client?: string;
-  /** Kept in this process's memory only. */
+  /** Kept only in this process's memory. */
   readonly secrets?: TurnSecrets;
   /** @default 'reject' */
   readonly multitask?: Multitask;
-  /** A UUID: while the run of this id is kept, sending it again throws ERR_EXISTS. @default a new one */
+  /** A UUID: sending it again while its run exists throws ERR_EXISTS. @default a new one */
   readonly runId?: string;
 }
 
-/** What became of it: the run that answers. */
+/** The outcome of sending a message. */
 export type Sent =
-  /** Stored: it will be answered, also when this process or the connection ends. */
+  /** Stored: it will be answered even if this process or the connection dies. */
   | { readonly kind: 'accepted'; readonly run: RunView }
   | { readonly kind: 'busy'; readonly runId: string }
-  /** AGENT_LIMITS.runsPerSession are open, or this process works on AGENT_LIMITS.runsAtOnce. */
+  /** AGENT_LIMITS.runsPerSession are open, or this process is already driving AGENT_LIMITS.runsAtOnce. */
   | { readonly kind: 'full' }
-  /** The session is not theirs, or does not exist. */
+  /** The session belongs to another user, or does not exist. */
   | { readonly kind: 'unknown' };
 
-/** An answer of the user's side, as its socket sends it. */
+/** A tool result from the client, as sent by its socket. */
 export interface CallAnswer {
-  /** Whose socket it is; it has joined this session. */
+  /** The socket's user; the socket has joined this session. */
   readonly owner: string;
   readonly session: string;
   readonly toolCallId: string;
@@ -67,38 +67,47 @@ export interface CallAnswer {
   readonly error?: string;
 }
 
-/** Every function may throw ERR_STORE, ERR_CONFLICT or ERR_BUSY: trying again may help. */
+/** Every function may throw ERR_STORE, ERR_CONFLICT or ERR_BUSY, which are worth retrying. */
 export interface Agent extends Follower {
-  /** `create` throws ERR_QUOTA when the user has too many. */
+  /** `create` throws ERR_QUOTA when the user has too many sessions. */
   readonly sessions: Pick<Sessions, 'create' | 'list' | 'get' | 'owns'>;
   readonly transcript: Pick<Transcript, 'page' | 'all'>;
   readonly room: Room;
-  /** Throws ERR_QUOTA when the user has sent too much today, and ERR_INPUT when the request is larger than AGENT_LIMITS.agentRequestBytes, deeper than COMMON_LIMITS.jsonBodyDepth, or holds half a surrogate pair. */
+  /**
+   * Throws ERR_QUOTA over the daily quota, and ERR_INPUT when the request exceeds AGENT_LIMITS.agentRequestBytes, nests
+   * deeper than COMMON_LIMITS.jsonBodyDepth or contains a lone surrogate.
+   */
   send(request: SendRequest): Promise<Sent>;
   /**
-   * Aborts the live run of a session, or one that is named. `true`: one was open and will end, as aborted unless it has
-   * just been finished. `undefined`: the session is not theirs.
+   * Aborts a session's live run, or the named one. `true`: it was open and will end, as aborted unless it has just finished.
+   * `undefined`: the session is not the owner's.
    */
   abort(request: { owner: string; session: string; runId?: string }): Promise<boolean | undefined>;
-  /** The live run of a session, or the first in line; null when nothing is open, undefined when the session is not theirs. */
+  /** A session's live run, or the first in the queue; null when none is open, undefined when the session is not the owner's. */
   openRun(owner: string, session: string): Promise<RunView | null | undefined>;
   readonly offers: Pick<Offers, 'listWaiting' | 'take'>;
-  /** True when a run of this session waits for this call; late, foreign and repeated answers change nothing. Throws ERR_INPUT when it is too large. */
+  /**
+   * True when a run of this session is waiting for this call; late, foreign and repeated answers change nothing. Throws
+   * ERR_INPUT when the answer is too large.
+   */
   answerCall(answer: CallAnswer): Promise<boolean>;
-  /** Deletes a session with its transcript, runs and what its responder keeps; false when it is not theirs. */
+  /** Deletes a session with its transcript, runs and responder state; false when it is not the owner's. */
   deleteSession(owner: string, session: string): Promise<boolean>;
-  /** Carries on what others have left and throws away what is over, up to `limit` of each; how much. @default COMMON_LIMITS.sweepBatch */
+  /**
+   * Takes over abandoned runs and deletes expired data, up to `limit` of each; returns how many.
+   * @default COMMON_LIMITS.sweepBatch
+   */
   sweep(limit?: number): Promise<number>;
-  /** Resolves when this process drives no run any more. */
+  /** Resolves once this process drives no runs. */
   idle(): Promise<void>;
-  /** Runs that this process drives. */
+  /** Runs driven by this process. */
   readonly size: number;
-  /** Takes no more; after `waitMs` milliseconds what is not finished is left to others. Again: harmless. @default 0 */
+  /** Accepts no more messages; runs unfinished after `waitMs` milliseconds are left to other processes. Idempotent. @default 0 */
   close(waitMs?: number): Promise<void>;
 }
 
 /**
- * Opens the service: declares its kinds, and listens to other processes.
+ * Opens the service: declares its document kinds and subscribes to other processes.
  * @example
  * const documents = memoryDocuments();
  * await documents.declare(AGENT_KINDS);
@@ -139,7 +148,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     const work = runner.drive(run, secrets).finally(() => driven.delete(work));
     driven.add(work);
   };
-  // The next queued run is started by the process that accepted it: only that one has the secrets of its request.
+  // The next queued run is started by the process that accepted it, which alone has the secrets of its request.
   const startNext = async (session: string) => {
     const [next] = await runs.open(session);
     if (next?.state === 'queued') await notifyHolder(next.context.holder, next.id);
@@ -180,11 +189,11 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     return true;
   }
 
-  /** Begins the run, or queues it behind the open ones; undefined when it may not wait and another one is live. */
+  /** Starts the run, or queues it behind open ones; undefined when it may not wait and another run is live. */
   async function accept(run: NewRun, { isFirst, mayWait, secrets }: Acceptance): Promise<Run | undefined> {
-    const begun = isFirst ? await runs.begin(run) : undefined;
-    if (begun) drive(begun, secrets);
-    if (begun || !mayWait) return begun;
+    const started = isFirst ? await runs.begin(run) : undefined;
+    if (started) drive(started, secrets);
+    if (started || !mayWait) return started;
     const queued = await runs.queue(run);
     queue.add(queued.id, secrets);
     return queued;
@@ -192,21 +201,22 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
 
   async function send({ multitask = 'reject', secrets = {}, client, ...message }: SendRequest): Promise<Sent> {
     const { owner, session, requestId, request, runId } = message;
+    const document = await sessions.readOwned(owner, session);
+    if (!document) return { kind: 'unknown' };
     checkRequest(request);
-    if (!(await sessions.owns(owner, session))) return { kind: 'unknown' };
     const open = await runs.open(session);
     if (open[0] && multitask === 'reject') return { kind: 'busy', runId: open[0].id };
     if (closing || driven.size >= AGENT_LIMITS.runsAtOnce) return { kind: 'full' };
     if (multitask !== 'interrupt' && open.length >= AGENT_LIMITS.runsPerSession) return { kind: 'full' };
     await quota.countBytes({ owner, bytes: Buffer.byteLength(JSON.stringify(request)), client });
     if (multitask === 'interrupt') for (const run of [...open].reverse()) await stopRun(run);
-    const turn = await sessions.nextTurn(owner, session);
+    const turn = await sessions.nextTurn(document);
     if (turn === undefined) return { kind: 'unknown' };
     const run = { owner, session, turn, requestId, request, ...(runId !== undefined && { id: runId }) };
     const accepted = await accept(run, { isFirst: open.length === 0, mayWait: multitask !== 'reject', secrets });
     if (accepted) return { kind: 'accepted', run: runView(accepted, clock.now()) };
     const [live] = await runs.open(session);
-    // The run that was first has ended in this moment: the request is tried again.
+    // The run that blocked this one has just ended: try again.
     return live
       ? { kind: 'busy', runId: live.id }
       : send({ ...message, multitask, secrets, ...(client !== undefined && { client }) });
@@ -215,7 +225,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   async function deleteSession(owner: string, session: string, unusedSince?: number): Promise<boolean> {
     if (!(await sessions.softDelete(owner, session, unusedSince))) return false;
     for (const run of (await runs.open(session)).reverse()) await stopRun(run);
-    // What is still being written is removed by the sweep.
+    // The sweep removes whatever is still being written.
     await clear(session).catch(onProblem);
     return true;
   }

@@ -1,4 +1,4 @@
-// What `import … from 'twinline/agent'` gives: the agent service without HTTP, and what its responders and tools are.
+// Exports of `twinline/agent`: the agent service without HTTP, and the interfaces of its responders and tools.
 
 export { type Agent, type CallAnswer, type Multitask, openAgent, type SendRequest, type Sent } from './agent.ts';
 export { AGENT_KINDS } from './kinds.ts';

@@ -1,4 +1,4 @@
-// The kinds of documents of the agent service, declared once: they serve every backend.
+// Document kinds of the agent service, shared by all backends.
 
 import type { Kind } from '../store/store.ts';
 
@@ -8,28 +8,28 @@ export const SESSION: Kind = {
   indexes: {
     owner: { fields: ['owner', 'updated'] },
     deleted: { fields: ['deletedAt'] },
-    // For the retention of unused sessions.
+    // For deleting unused sessions.
     idle: { fields: ['updated'] },
   },
 };
 
-/** What users have sent today, by DID. */
+/** Bytes sent today, by user DID. */
 export const USAGE: Kind = { name: 'agent-usage', indexes: { day: { fields: ['day'] } } };
 
-/** Messages by id, in the order of their places. */
+/** Messages by id, ordered by place. */
 export const MESSAGE: Kind = {
   name: 'agent-message',
   indexes: { session: { fields: ['session', 'place'], unique: true } },
 };
 
-/** The rest of messages that one document cannot hold. */
+/** Pieces of messages too large for one document. */
 export const MESSAGE_PIECE: Kind = { name: 'agent-message-piece', indexes: { session: { fields: ['session'] } } };
 
-/** Runs by id: one message of a user being answered. */
+/** Runs by id. A run answers one message of a user. */
 export const RUN: Kind = {
   name: 'agent-run',
   indexes: {
-    // One run of a session is live: the field is null while it stands in line and once it has ended.
+    // Enforces one live run per session: null while the run is queued and after it has ended.
     live: { fields: ['liveFor'], unique: true },
     open: { fields: ['openFor', 'turn'] },
     session: { fields: ['session', 'turn'] },
@@ -37,7 +37,7 @@ export const RUN: Kind = {
   },
 };
 
-/** Tokens that count once and were used, by the keys of their signed content. Kept until they would have expired. */
+/** Used single-use tokens, keyed by a hash of the signed content; kept until they would have expired. */
 export const SPENT_TOKEN: Kind = { name: 'agent-spent-token', indexes: { expiry: { fields: ['expiresAt'] } } };
 
 /** Declare these before the first use. */

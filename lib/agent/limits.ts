@@ -1,101 +1,101 @@
 // Limits of lib/agent: a name, a number, its unit.
 
 export const AGENT_LIMITS = {
-  /** Milliseconds that a process holds a run without renewing its lease, and between two renewals. */
+  /** Lease of a run in milliseconds, and the interval of renewals. */
   runLeaseMs: 15_000,
   runRenewMs: 5_000,
-  /** Milliseconds between two looks whether a run that stands in line may begin. */
+  /** Interval in milliseconds at which a queued run checks whether it may start. */
   runLookMs: 2_000,
-  /** Milliseconds that one run may take. */
+  /** Longest duration of a run in milliseconds. */
   runMs: 900_000,
-  /** Times that a run is claimed before it ends as interrupted: something in it may be what kills its processes. */
+  /** Claims of a run before it ends as interrupted: it may be what crashes its processes. */
   runClaims: 5,
-  /** Runs that one process works on at a time. */
+  /** Runs driven by one process at once. */
   runsAtOnce: 1_000,
-  /** Runs of one session that are open at a time: one is live, the others stand in line. */
+  /** Open runs per session: one live, the rest queued. */
   runsPerSession: 8,
-  /** Milliseconds that the log of a run is kept after its end, and while it is being written. */
+  /** Milliseconds that a run's log is kept after its end, and while it is being written. */
   runLogKeepMs: 3_600_000,
   runLogAliveMs: 7_200_000,
-  /** Frames of a log after which they are gathered for `runGatherMs` milliseconds before each append. */
+  /** After this many frames, frames are buffered for `runGatherMs` milliseconds before each append. */
   runFramesFast: 2_000,
   runGatherMs: 50,
-  /** Bytes of frames that wait to be appended before the responder has to wait. */
+  /** Bytes of unappended frames before the responder is blocked. */
   runFramesWaiting: 1_048_576,
   /** UTF-16 units of text in one frame. */
   deltaChars: 16_384,
-  /** Bytes of JSON of arguments or output of a tool, and of the partial text, that a frame shows. */
+  /** Bytes of JSON of tool arguments, tool output or partial text in a frame. */
   frameJsonBytes: 131_072,
-  /** Bytes of JSON that a user sends with one message. */
+  /** Bytes of JSON in one message of a user. */
   agentRequestBytes: 524_288,
-  /** Bytes of one reply, text and outputs of tools, in UTF-8; AGENT_REPLY_MAX_BYTES sets less or more. */
+  /** Bytes of one reply in UTF-8, text and tool outputs; AGENT_REPLY_MAX_BYTES overrides it. */
   agentReplyBytes: 8_388_608,
-  /** Bytes of a message that one document holds. */
+  /** Bytes of a message in one document. */
   messagePieceBytes: 131_072,
-  /** Messages of one session that a full list gives, the newest, and their bytes. */
+  /** Newest messages in a full list of a session, and their bytes. */
   transcriptMessages: 1_000,
   transcriptBytes: 33_554_432,
-  /** Messages of the past that a responder gets, and their bytes. */
+  /** Earlier messages passed to a responder, and their bytes. */
   historyMessages: 100,
   historyBytes: 1_048_576,
-  /** Milliseconds that tools in the browser, actions of the user interface and tools of plugins may take. */
+  /** Timeouts in milliseconds of browser tools, UI actions and plugin tools. */
   browserToolMs: 15_000,
   actionMs: 10_000,
   pluginToolMs: 30_000,
-  /** Calls to the user's side that one run waits for at a time, and bytes of JSON of each result. */
+  /** Concurrent calls to the client in one run, and bytes of JSON of each result. */
   callsWaiting: 8,
   toolResultBytes: 32_768,
-  /** Calls of tools in one run. */
+  /** Tool calls per run. */
   toolCallsPerRun: 256,
-  /** Requests to a model that one reply may take: all but the last may end in calls of tools. */
+  /** Requests to a model per reply: all but the last may end in tool calls. */
   modelSteps: 16,
-  /** Tries again of a request of which nothing has come yet. */
+  /** Retries of a request that has not returned anything yet. */
   modelRetries: 2,
-  /** Milliseconds until a model begins to answer, and between two pieces of its answer. */
+  /** Timeouts in milliseconds for the start of a model's response, and between chunks. */
   modelAnswerMs: 120_000,
   modelStallMs: 60_000,
-  /** Bytes of one answer of a model as events, and of one event. */
+  /** Bytes of a model's event stream, and of one event. */
   modelStreamBytes: 67_108_864,
   modelLineBytes: 4_194_304,
-  /** UTF-16 units of earlier messages that a model gets; about 12,000 tokens of English. */
+  /** UTF-16 units of earlier messages sent to a model; about 12,000 tokens of English. */
   modelHistoryChars: 48_000,
-  /** UTF-16 units of JSON of a tool's result that a model gets, and of the schema of a tool. */
+  /** UTF-16 units of JSON of a tool result sent to a model, and of a tool's schema. */
   modelToolChars: 32_768,
   modelSchemaChars: 16_384,
-  /** Milliseconds that a server starts without MCP servers that are slow, and that these may take to answer at all. */
+  /** Milliseconds that startup waits for slow MCP servers, and the timeout for connecting to one. */
   mcpReadyMs: 3_000,
   mcpConnectMs: 10_000,
-  /** Milliseconds that a tool of one may take, and that one may say nothing of changes before it is asked anew. */
+  /** Timeouts in milliseconds of an MCP tool, and of a silent notification stream before it is reopened. */
   mcpToolMs: 60_000,
   mcpSilenceMs: 3_600_000,
-  /** Milliseconds after which its tools are listed anew, after which one that failed is asked again, and to say goodbye. */
+  /** Milliseconds until a server's tools are listed again, until a failed server is retried, and to say goodbye. */
   mcpFreshMs: 300_000,
   mcpRetryMs: 15_000,
   mcpCloseMs: 1_000,
-  /** Tools of one server, and pages of its list. */
+  /** Tools per server, and pages of its list. */
   mcpToolsPerServer: 128,
   mcpPages: 16,
-  /** Bytes of an answer, and UTF-16 units of what is kept of it. */
+  /** Bytes of a response, and UTF-16 units of it that are kept. */
   mcpAnswerBytes: 8_388_608,
   mcpResultChars: 65_536,
-  /** Bytes of JSON that one user, and all users of a process, may send in a day; sessions of one user. Settings change them. */
+  /** Daily bytes of JSON from one user, and from all users of a process; sessions per user. Configurable. */
   userBytesPerDay: 67_108_864,
   bytesPerDay: 10_737_418_240,
   sessionsPerUser: 1_000,
-  /** Of the bytes of all users: what one address may send, and what users who have sent nothing on an earlier day may. */
+  /** Shares of the bytes of all users: for one address, and for users who sent nothing on an earlier day. */
   clientShare: 0.25,
   newcomerShare: 0.5,
-  /** Addresses that are counted; the ones that have sent last. */
+  /** Addresses tracked, most recent senders first. */
   clientsCounted: 50_000,
-  /** Days without a message after which a user is a new one. */
+  /** Days without a message after which a user counts as new again. */
   knownUserDays: 30,
-  /** Requests of one user for a new session that wait for each other. */
+  /** Queued session creations per user. */
   sessionsWaiting: 100,
   sessionTitleChars: 60,
-  /** Sessions that a list can leave out before the first it shows. */
+  /** Largest offset of a session list. */
   sessionOffsetMax: 10_000,
-  /** Bytes of JSON that a responder keeps in a session. */
+  /** Bytes of JSON that a responder may store in a session. */
   responderStateBytes: 65_536,
-  /** Milliseconds after which what a deleted session has left is looked for once more. */
+  /** Milliseconds after a session's deletion until leftovers are cleaned up again. */
   sessionRemainsMs: 60_000,
 } as const;

@@ -1,4 +1,4 @@
-// What the agent service is opened with, and what each of its runs is driven with.
+// Options of the agent service, and of the runner that drives its runs.
 
 import type { RunEnd } from '../../machines/agent-stream.ts';
 import type { Clock } from '../clock.ts';
@@ -21,34 +21,34 @@ export interface AgentOptions {
   readonly channel: Channel;
   readonly responder: Responder;
   readonly oracle: Oracle;
-  /** Tools of this server, such as those of its plugins; asked for at the beginning of each turn. @default none */
+  /** Tools of this server, such as those of plugins; called at the start of each turn. @default none */
   readonly hostTools?: () => readonly HostTool[];
-  /** @default the system's clock */
+  /** @default systemClock */
   readonly clock?: Clock;
-  /** What users may store. @default the values of AGENT_LIMITS */
+  /** Quotas per user. @default the values of AGENT_LIMITS */
   readonly quotas?: Quotas;
   /** Milliseconds after which the sweep deletes an unused session. @default never */
   readonly keepSessionsMs?: number | undefined;
-  /** Bytes of one reply. @default AGENT_LIMITS.agentReplyBytes */
+  /** Bytes per reply. @default AGENT_LIMITS.agentReplyBytes */
   readonly replyBytes?: number;
-  /** Sends events to sockets instead of the channel; `room.listen` then gets none. @default over the channel */
+  /** Sends events to sockets directly; `room.listen` then receives none. @default over the channel */
   readonly tell?: Room['tell'];
-  /** Whether a client listens to a session through this process. @default always */
+  /** Whether a client listens to a session through this process. @default always true */
   readonly isHeard?: Room['isHeard'];
   /** Receives the inspection events of runs. */
   readonly inspector?: Inspector | undefined;
-  /** As `settle`, but before a run is answered: a fault that it gives ends the run as failed. */
+  /** Called before a run is answered, with the same retries as `settle`; a returned fault ends the run as failed. */
   readonly begin?: (run: RunStart) => Promise<RunFault | undefined>;
   /**
-   * Awaited before a run ends, and retried while the store is away. Called once more by the process that takes over when
-   * this one dies meanwhile: must act once per run.
+   * Awaited before a run ends, and retried while the store is down. If this process dies meanwhile, the one that takes over
+   * calls it again: it must act once per run.
    */
   readonly settle?: (report: RunReport) => Promise<void>;
-  /** Sentences about a user that a model gets before it answers. */
+  /** Sentences about the user for the model's prompt. */
   readonly instructions?: (turn: Pick<ResponderTurn, 'owner' | 'session' | 'requestId'>) => Promise<readonly string[]>;
-  /** Called with every typed event of the runs that this process drives. */
+  /** Called with every typed event of the runs driven by this process. */
   readonly onEvent?: (event: RunRoomEvent) => void;
-  /** Called for every run that has ended, in the process that ended it. */
+  /** Called for every run that ended in this process. */
   readonly onEnd?: (report: RunReport) => void;
   /** Called with errors of background work. */
   readonly onProblem?: (error: unknown) => void;
@@ -66,7 +66,7 @@ export interface RunStart {
 export interface RunReport extends RunStart {
   readonly status: RunEnd;
   readonly usage: TokenUsage;
-  /** In the log of the run, its last one included. */
+  /** Frames in the run's log, including the last one. */
   readonly frames: number;
   readonly fault?: RunFault;
 }
@@ -78,8 +78,8 @@ export interface RunnerOptions
   readonly sessions: Sessions;
   readonly transcript: Transcript;
   readonly room: Room;
-  /** Tells every process that a call of this session waits for a client. Never rejects. */
+  /** Tells every process that a call of this session is waiting for a client. Never rejects. */
   readonly announce: (session: string) => Promise<void>;
-  /** A session has no live run any more. */
+  /** Called when a session no longer has a live run. */
   readonly onFree: (session: string) => Promise<void>;
 }

@@ -1,4 +1,5 @@
-// The port behind which replies are made: a responder takes a turn and gives parts; it knows no HTTP, no log, no lease.
+// The interface of responders, which produce replies: a responder takes a turn and yields parts. It knows nothing of HTTP,
+// logs or leases.
 
 import type { Json, JsonObject } from '../json/json.ts';
 import type { Redactor } from '../redact.ts';
@@ -6,42 +7,42 @@ import type { RunFault } from './run/frames.ts';
 import type { RunRequest } from './run/run.ts';
 import type { Message } from './session/message.ts';
 
-/** A piece of a reply, in the order in which it is to be seen. */
+/** A part of a reply, in display order. */
 export type ResponderPart =
-  /** What comes next of the text. */
+  /** The next piece of the text. */
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
-  /** A tool that the responder calls by itself; those of the {@link ToolBox} tell of themselves. */
+  /** A tool called by the responder itself; calls through the {@link ToolBox} are reported automatically. */
   | { readonly type: 'tool-call'; readonly id: string; readonly name: string; readonly args: JsonObject }
   | { readonly type: 'tool-result'; readonly id: string; readonly output: Json }
   | { readonly type: 'tool-error'; readonly id: string; readonly error: string }
   | { readonly type: 'render'; readonly component: string; readonly args?: JsonObject; readonly id?: string }
   | { readonly type: 'router'; readonly step: string }
-  /** What the session is to be called, if it has no title yet. */
+  /** The session's title, if it has none yet. */
   | { readonly type: 'title'; readonly title: string }
   | { readonly type: 'usage'; readonly usage: TokenUsage }
-  /** The reply has failed; nothing after it is looked at. */
+  /** The reply has failed; later parts are ignored. */
   | { readonly type: 'error'; readonly fault: RunFault };
 
-/** What a reply cost. Parts of one run are added up. */
+/** What a reply cost; summed over the parts of a run. */
 export type TokenUsage = { readonly inputTokens: number; readonly outputTokens: number };
 
-/** What came with the request and is never stored: after a crash the run goes on without it. */
+/** Secrets that came with the request. Never stored: after a crash the run continues without them. */
 export interface TurnSecrets {
   readonly matrixAccessToken?: string;
-  /** The delegation or invocation that the request was authenticated with. */
+  /** The token that authenticated the request. */
   readonly delegation?: string;
   readonly invocation?: string;
-  /** Base64 CARs by the names of MCP tools. */
+  /** Base64 CARs by MCP tool name. */
   readonly mcpInvocations?: { readonly [tool: string]: string };
 }
 
-/** All of them, as a redactor takes them. */
+/** All secrets as a list, for a redactor. */
 export function listTurnSecrets({ mcpInvocations = {}, ...tokens }: TurnSecrets): string[] {
   return [...Object.values(tokens), ...Object.values(mcpInvocations)];
 }
 
-/** What a responder is given to answer. */
+/** A message for a responder to answer. */
 export interface ResponderTurn {
   readonly runId: string;
   readonly requestId: string;
@@ -49,65 +50,65 @@ export interface ResponderTurn {
   /** The DID of the user. */
   readonly owner: string;
   readonly request: RunRequest;
-  /** What was said before this turn, the oldest first. */
+  /** The messages before this turn, oldest first. */
   history(): Promise<Message[]>;
-  /** What plugins want a model to know of the user, each a few sentences. */
+  /** What plugins want a model to know about the user, a few sentences each. */
   instructions?(): Promise<readonly string[]>;
   readonly tools: ToolBox;
-  /** Aborts when the reply is no longer wanted: stop, and yield no further parts. */
+  /** Aborts when the reply is no longer needed: stop, and yield no more parts. */
   readonly signal: AbortSignal;
-  /** An earlier process may have given some parts already: those that are the same are not shown twice. */
+  /** Whether an earlier process may have yielded some parts already: identical ones are not shown twice. */
   readonly isResumed: boolean;
   readonly secrets: TurnSecrets;
-  /** What the responder keeps for the session: JSON of up to LIMITS.responderStateBytes bytes. */
+  /** The responder's data for the session: JSON of up to LIMITS.responderStateBytes bytes. */
   readonly state: { get(): Promise<Json | undefined>; set(value: Json): Promise<void> };
 }
 
-/** What answers chats: a model, a flow, or a part of yours. */
+/** Answers chats: a model, a flow, or your own implementation. */
 export interface Responder {
   /** Letters, digits and dashes. */
   readonly name: string;
   /**
-   * Whether the same turn, taken again by another process, gives the same parts and does nothing twice. If not, a run
-   * whose process died after it had begun to answer ends as interrupted.
+   * Whether repeating a turn in another process yields the same parts and has no effect twice. If not, a run whose process
+   * died after it started to answer ends as interrupted.
    */
   readonly isResumable: boolean;
-  /** A rejection fails the run; users get a general error without its message. */
+  /** A rejection fails the run; users see a generic error without its message. */
   respond(turn: ResponderTurn): AsyncIterable<ResponderPart>;
-  /** Throws away what it keeps elsewhere for a session that was deleted. */
+  /** Deletes data stored elsewhere for a deleted session. */
   forget?(session: string): Promise<void>;
 }
 
 /** Where a tool runs: in the server, in a browser, or as an action of the client. */
 export type ToolKind = 'host' | 'browser' | 'action';
 
-/** A tool as a responder sees it. */
+/** A tool, as described to a responder. */
 export interface ToolDescription {
   readonly kind: ToolKind;
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments; those of clients may be anything. */
+  /** JSON Schema of the arguments; schemas from clients are not validated. */
   readonly schema: JsonObject;
 }
 
-/** What the call of a tool gave. */
+/** The outcome of a tool call. */
 export type ToolOutcome =
   | { readonly ok: true; readonly output: Json }
-  /** In words, for the responder. */
+  /** A message for the responder. */
   | { readonly ok: false; readonly error: string };
 
 /** The tools that a responder may call. */
 export interface ToolBox {
-  /** Of tools with one name those of the server come first, then actions. */
+  /** If names clash, tools of the server take precedence, then actions. */
   readonly tools: readonly ToolDescription[];
   /**
-   * Calls a tool and tells readers of it. `id` names the call and is the same when a turn is taken again; without one it
-   * is a new call. Never rejects: a tool that is unknown, fails or takes too long has failed, and the run goes on.
+   * Calls a tool and reports the call to readers. `id` identifies the call when a turn is repeated; without one it is a new
+   * call. Never rejects: an unknown, failing or slow tool is a failed call, and the run goes on.
    */
   call(name: string, args: JsonObject, options?: { readonly id?: string }): Promise<ToolOutcome>;
 }
 
-/** The run that calls a tool of the server, and its user. */
+/** The run that calls a tool of the server. */
 export interface ToolContext {
   readonly owner: string;
   readonly session: string;
@@ -115,20 +116,20 @@ export interface ToolContext {
   readonly requestId: string;
   readonly request: RunRequest;
   readonly secrets: TurnSecrets;
-  /** The same when the call is made again after a crash: act at most once per key. */
+  /** Stays the same when the call is repeated after a crash: act at most once per key. */
   readonly idempotencyKey: string;
-  /** Aborts when its time is up or the run stops. */
+  /** Aborts on timeout or when the run stops. */
   readonly signal: AbortSignal;
 }
 
-/** A tool that this server runs: of a plugin, or of an MCP server. */
+/** A tool run by this server: from a plugin or an MCP server. */
 export interface HostTool {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonObject;
   /** @default AGENT_LIMITS.pluginToolMs */
   readonly timeoutMs?: number;
-  /** Masks in what it says the secrets that it is configured with. @default there are none */
+  /** Masks the tool's own configured secrets in its output. @default nothing */
   readonly redact?: Redactor;
   readonly handler: (args: JsonObject, context: ToolContext) => Promise<Json> | Json;
 }

@@ -1,4 +1,4 @@
-// The room of a session: the events that its sockets get, on every instance, and the calls that are offered to its clients.
+// Session rooms: typed events for the sockets of a session, on every instance, and tool calls offered to its clients.
 
 import type { RunCall } from '../../machines/agent-stream.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../json/json.ts';
 import type { Channel, Unsubscribe } from '../store/channel.ts';
 import type { Run, Runs } from './run/run.ts';
 
-/** The typed events that sockets get, by their documented names. */
+/** The typed socket events, by their documented names. */
 export const ROOM_EVENTS = [
   'tool_call',
   'action_call',
@@ -20,19 +20,19 @@ export const ROOM_EVENTS = [
 /** One of `ROOM_EVENTS`. */
 export type RoomEvent = (typeof ROOM_EVENTS)[number];
 
-/** Those who listen to a chat session. */
+/** Delivers events to the listeners of a session. */
 export interface Room {
-  /** Sends an event to the sockets of a session. Never rejects; `false`: it could not be published. */
+  /** Sends an event to the sockets of a session. Never rejects; returns `false` when it could not be published. */
   tell(session: string, event: RoomEvent, payload: JsonObject): Promise<boolean>;
-  /** Whether a client may be connected. When none is, a call is kept for the next client that connects. */
+  /** Whether a client may be connected. If not, a call is kept for the next client that connects. */
   isHeard(session: string): boolean;
-  /** Passes an event to the listeners in this process without sending it to sockets. */
+  /** Passes an event to listeners in this process only, not to sockets. */
   note(session: string, event: RoomEvent, payload: JsonObject): void;
-  /** The events of one session, in the order of each sender, until it is unsubscribed. */
+  /** The events of a session, in order per sender, until unsubscribed. */
   listen(session: string, onEvent: (event: RoomEvent, payload: JsonObject) => void): Promise<Unsubscribe>;
 }
 
-/** The rooms of all sessions on one channel. */
+/** Rooms over a channel. */
 export function rooms(channel: Channel, onProblem: (error: unknown) => void): Room {
   return {
     async tell(session, event, payload) {
@@ -60,8 +60,8 @@ export function rooms(channel: Channel, onProblem: (error: unknown) => void): Ro
 const nameTopic = (session: string) => `session/${session}`;
 
 /**
- * The payload, without its output when it is longer than COMMON_LIMITS.channelMessageBytes; the log and the transcript have
- * the output. Throws ERR_INPUT when it is still too long.
+ * Drops the output from a payload that exceeds COMMON_LIMITS.channelMessageBytes; the log and the transcript have the output.
+ * Throws ERR_INPUT when the rest is still too long.
  */
 export function shortPayload(event: RoomEvent, payload: JsonObject): JsonObject {
   if (fits(event, payload)) return payload;
@@ -69,15 +69,15 @@ export function shortPayload(event: RoomEvent, payload: JsonObject): JsonObject 
   if (fits(event, rest)) return rest;
   throw new TwinlineError(
     'ERR_INPUT',
-    `Sockets are told at most ${COMMON_LIMITS.channelMessageBytes} bytes at a time, and this ${event} is longer. Tell less, or where to read it.`,
+    `A socket event may have at most ${COMMON_LIMITS.channelMessageBytes} bytes, and this ${event} has more. Send less, or a link.`,
   );
 }
 
-/** Whether the event fits into one message of the channel. */
+/** Whether the event fits into one channel message. */
 export const fits = (event: RoomEvent, payload: JsonObject) =>
   Buffer.byteLength(JSON.stringify({ event, payload })) <= COMMON_LIMITS.channelMessageBytes;
 
-/** A typed event of a run, as the sockets of its session get it. */
+/** A typed event of a run, as sent to its session's sockets. */
 export interface RunRoomEvent {
   readonly runId: string;
   readonly owner: string;
@@ -97,7 +97,7 @@ export interface RunRoomOptions extends RoomDeps {
   readonly onEvent?: (event: RunRoomEvent) => void;
 }
 
-/** The room of one run's session, with the listener. */
+/** The room of one run, which also reports to the listener. */
 export function runRoom({ room, onEvent, onProblem }: RunRoomOptions, { id: runId, body }: Run): Room {
   if (!onEvent) return room;
   const { owner, requestId } = body;
@@ -118,18 +118,18 @@ export function runRoom({ room, onEvent, onProblem }: RunRoomOptions, { id: runI
   };
 }
 
-/** How calls are offered to clients. */
+/** The event that offers a call to clients. */
 export interface CallEvent {
   readonly event: 'browser_tool_call' | 'action_call';
   readonly payload: JsonObject;
 }
 
 export interface Offers {
-  /** Ids of calls of the live run that were offered and have no result. */
+  /** Ids of the live run's calls that have been offered but not answered. */
   listWaiting(session: string): Promise<string[]>;
-  /** Takes the waiting calls that were not offered yet; the caller must offer them now. */
+  /** Takes the waiting calls that were not offered yet; the caller must then offer them. */
   take(session: string): Promise<CallEvent[]>;
-  /** Asks every process to take the waiting calls of a session and tell them to the clients it has. Never rejects. */
+  /** Asks every process to take a session's waiting calls and offer them to its clients. Never rejects. */
   announce(session: string): Promise<void>;
   close: Unsubscribe;
 }
@@ -142,9 +142,9 @@ export interface OffersOptions extends RoomDeps {
 const TOPIC = 'agent/calls';
 
 /**
- * Calls of tools that run at the client. Clients act on every event of a call that they get, so a call is offered once: to
- * the room when a client is in it, and otherwise to the next client that connects, on any instance. A compare-and-set in
- * the store decides which instance offers it.
+ * Offers tool calls to clients. A client acts on every call event it receives, so each call is offered exactly once: to the
+ * room when a client is present, otherwise to the next client that connects on any instance. A compare-and-set in the store
+ * decides which instance offers it.
  */
 export async function openOffers({ runs, channel, room, onProblem }: OffersOptions): Promise<Offers> {
   async function take(session: string): Promise<CallEvent[]> {
@@ -180,7 +180,7 @@ export async function openOffers({ runs, channel, room, onProblem }: OffersOptio
 const isOpen = ({ result }: RunCall) => result === undefined;
 const isNotOffered = (call: RunCall) => isOpen(call) && call.args !== undefined;
 
-/** The event by which a call of this run is offered. */
+/** The event that offers a call of this run. */
 export function callEvent(
   { body }: Pick<Run, 'body'>,
   call: Pick<RunCall, 'id' | 'kind' | 'name' | 'args'>,

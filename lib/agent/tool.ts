@@ -1,7 +1,7 @@
-// The tools of one turn: those of this server's plugins, of the user's browser, and actions of the user's interface.
+// The tools of a turn: tools of this server, of the user's browser, and actions of the user's interface.
 //
-// A call to the user's side is stored on the run before it is offered, and so is its result: the call ends with what was
-// stored first, an answer or the timeout. A process that takes the run over finds both.
+// A call to the client is stored on the run before it is offered, and so is its result: whichever is stored first, answer
+// or timeout, ends the call. A process that takes the run over finds both.
 
 import type { CallResult } from '../../machines/agent-stream.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
@@ -30,7 +30,7 @@ interface ToolCall {
   readonly args: JsonObject;
 }
 
-/** The tools of the turn of a run. */
+/** The tools for the turn of a run. */
 export function makeToolBox(options: RunnerOptions, turn: RunTurn): ToolBox {
   const { held, reply } = turn;
   const { body } = held.run;
@@ -43,15 +43,15 @@ export function makeToolBox(options: RunnerOptions, turn: RunTurn): ToolBox {
   };
   let calls = 0;
 
-  async function call(name: string, given: JsonObject, call: { readonly id?: string } = {}): Promise<ToolOutcome> {
+  async function call(name: string, input: JsonObject, call: { readonly id?: string } = {}): Promise<ToolOutcome> {
     if (held.stop.aborted) return STOPPED;
     const tool = tools.get(name);
     const id = call.id ?? `tc-${body.requestId}-${calls}`;
     if (++calls > AGENT_LIMITS.toolCallsPerRun)
-      return failure(`More than ${AGENT_LIMITS.toolCallsPerRun} calls in one run.`);
+      return failure(`A run may make at most ${AGENT_LIMITS.toolCallsPerRun} tool calls.`);
     if (!tool) return failure(`There is no tool ${JSON.stringify(name.slice(0, 100))}.`);
-    if (!fitsLevels(given, COMMON_LIMITS.jsonBodyDepth)) return failure('Its arguments nest too deep.');
-    const args = wellFormed(given) as JsonObject;
+    if (!fitsLevels(input, COMMON_LIMITS.jsonBodyDepth)) return failure('Its arguments nest too deep.');
+    const args = wellFormed(input) as JsonObject;
     await reply.startCall({ kind: tool.kind === 'action' ? 'action' : 'tool', id, name, args });
     if (held.stop.aborted) return STOPPED;
     const outcome = await makers[tool.kind]({ id, name, args }).catch((error: unknown) => {
@@ -68,7 +68,7 @@ export function makeToolBox(options: RunnerOptions, turn: RunTurn): ToolBox {
 const failure = (error: string): ToolOutcome => ({ ok: false, error });
 const STOPPED = failure('The run has stopped.');
 
-/** By name. Of tools with the same name, those of the server win, then actions. */
+/** Tools by name. If names clash, tools of the server take precedence, then actions. */
 function describeTools(
   { tools = [], agActions = [] }: RunRequest,
   hostTools: readonly HostTool[],
@@ -83,10 +83,10 @@ function describeTools(
 
 async function callHost(
   { clock, onProblem }: RunnerOptions,
-  { held, secrets }: RunTurn,
+  { held: lease, secrets }: RunTurn,
   { tool, id, args }: ToolCall & { readonly tool: HostTool },
 ): Promise<ToolOutcome> {
-  const { run, stop } = held;
+  const { run, stop } = lease;
   const over = new AbortController();
   const halt = () => over.abort('stopped');
   stop.addEventListener('abort', halt, { once: true });
@@ -97,13 +97,13 @@ async function callHost(
     .wait(tool.timeoutMs ?? AGENT_LIMITS.pluginToolMs, over.signal)
     .then(() => failure('The tool took too long.'));
   const { redact = redactor([]) } = tool;
-  // A tool may quote what it was given.
+  // A tool may quote its input.
   const ofTurn = redactor(listTurnSecrets(secrets));
   const work = Promise.resolve()
     .then(() => tool.handler(args, context))
     .then((output): ToolOutcome => ({ ok: true, output: redact.json(ofTurn.json(toJson(output))) }))
     .catch((error: unknown) => {
-      // A refusal is a result for the caller.
+      // A refusal is a result for the caller, not a problem to report.
       if (!(error instanceof TwinlineError && error.code === 'ERR_REFUSED')) onProblem(mayQuote(error, ofTurn));
       return failure(error instanceof TwinlineError ? redact.text(ofTurn.text(error.message)) : 'The tool failed.');
     });
@@ -119,33 +119,35 @@ const toJson = (output: unknown): Json => JSON.parse(JSON.stringify(output ?? nu
 
 const USER_CALLS = {
   browser: { ms: AGENT_LIMITS.browserToolMs, late: 'The browser did not answer in time.' },
-  action: { ms: AGENT_LIMITS.actionMs, late: 'The action was not answered in time.' },
+  action: { ms: AGENT_LIMITS.actionMs, late: 'The client did not answer the action in time.' },
 } as const;
 
-function userCaller({ runs, room, clock, announce }: RunnerOptions, held: HeldRun, kind: keyof typeof USER_CALLS) {
+function userCaller({ runs, room, clock, announce }: RunnerOptions, lease: HeldRun, kind: keyof typeof USER_CALLS) {
   const { ms, late } = USER_CALLS[kind];
-  const seen: string[] = [];
+  const answeredIds: string[] = [];
   return async ({ id, name, args }: ToolCall): Promise<ToolOutcome> => {
-    const known = held.run.context.calls.find((call) => call.id === id);
-    const waiting = held.run.context.calls.filter(({ result }) => result === undefined).length;
-    if (!known && waiting >= AGENT_LIMITS.callsWaiting)
-      return failure(`More than ${AGENT_LIMITS.callsWaiting} calls wait for the user's side.`);
-    // After a takeover the call is not made again: a client may be working on it.
-    if (!known) {
-      const { session } = held.run.body;
-      const { event, payload } = callEvent(held.run, { id, kind, name, args });
-      if (!fits(event, payload)) return failure('Its arguments are longer than a client can be told.');
+    const existing = lease.run.context.calls.find((call) => call.id === id);
+    const waiting = lease.run.context.calls.filter(({ result }) => result === undefined).length;
+    if (!existing && waiting >= AGENT_LIMITS.callsWaiting)
+      return failure(`At most ${AGENT_LIMITS.callsWaiting} calls may wait for the client.`);
+    // Do not repeat the call after a takeover: a client may be working on it.
+    if (!existing) {
+      const { session } = lease.run.body;
+      const { event, payload } = callEvent(lease.run, { id, kind, name, args });
+      if (!fits(event, payload)) return failure('Its arguments are too long to send to a client.');
       const isHeard = room.isHeard(session);
-      held.see(await runs.ask(held.run, { id, kind, name, ...(!isHeard && { args }) }, { ms, seen: [...seen] }));
+      lease.see(
+        await runs.ask(lease.run, { id, kind, name, ...(!isHeard && { args }) }, { ms, seen: [...answeredIds] }),
+      );
       if (isHeard) await room.tell(session, event, payload);
       else {
         room.note(session, event, payload);
         await announce(session);
       }
     }
-    const left = known ? Math.max(0, known.until - clock.now()) : ms;
-    const result = await held.result(id, left);
-    seen.push(id);
+    const left = existing ? Math.max(0, existing.until - clock.now()) : ms;
+    const result = await lease.result(id, left);
+    answeredIds.push(id);
     return result ? toOutcome(result, late) : STOPPED;
   };
 }
@@ -155,18 +157,15 @@ function toOutcome(result: CallResult, late: string): ToolOutcome {
   return failure(result.timedOut ? late : result.error);
 }
 
-/** What came from the user's side, as it is stored. Throws ERR_INPUT when it is larger than AGENT_LIMITS.toolResultBytes, or too deep. */
+/** A client's tool result, as stored. Throws ERR_INPUT when it exceeds AGENT_LIMITS.toolResultBytes or nests too deep. */
 export function callResult({ result, error }: { result?: Json; error?: string }): CallResult {
   if (error !== undefined) return { ok: false, error: String(wellFormed(error)).slice(0, 1_000) };
   if (!fitsLevels(result ?? null, COMMON_LIMITS.jsonBodyDepth))
-    throw new TwinlineError(
-      'ERR_INPUT',
-      `A tool answered with more than ${COMMON_LIMITS.jsonBodyDepth} levels of JSON.`,
-    );
+    throw new TwinlineError('ERR_INPUT', `A tool result nests deeper than ${COMMON_LIMITS.jsonBodyDepth} levels.`);
   const output = wellFormed(result ?? null);
   if (fitsJson(output, AGENT_LIMITS.toolResultBytes)) return { ok: true, output };
   throw new TwinlineError(
     'ERR_INPUT',
-    `A tool answered with more than ${AGENT_LIMITS.toolResultBytes} bytes of JSON. Answer less, or a link to it.`,
+    `A tool result has more than ${AGENT_LIMITS.toolResultBytes} bytes of JSON. Return less, or a link.`,
   );
 }

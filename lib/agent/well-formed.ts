@@ -1,9 +1,9 @@
-// Text and JSON as stores and frames can carry them: no half surrogate pairs, and not too long.
+// Text and JSON that stores and frames can carry: no lone surrogates, and bounded in size.
 
 import type { Json } from '../json/json.ts';
 import { AGENT_LIMITS } from './limits.ts';
 
-// ES2024: in every supported Node, and not yet in the library that the compiler uses.
+// ES2024: every supported Node has it, but the compiler's lib does not yet.
 type Es2024String = string & { toWellFormed(): string };
 
 export function wellFormedText(text: string): string {
@@ -17,7 +17,7 @@ export function wellFormed(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [wellFormedText(name), wellFormed(inner)]));
 }
 
-/** The text in pieces of at most `most` UTF-16 units, cut between characters. */
+/** Splits text into pieces of at most `most` UTF-16 units, between characters. */
 export function splitText(text: string, most: number): string[] {
   const pieces: string[] = [];
   for (let from = 0; from < text.length; ) {
@@ -34,7 +34,7 @@ export function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }
 
-/** A value as JSON text; of one with more than AGENT_LIMITS.frameJsonBytes bytes only the size is given. */
+/** A value as JSON; if it exceeds AGENT_LIMITS.frameJsonBytes, only its size. */
 export function shortJson(value: Json): string {
   const text = JSON.stringify(wellFormed(value));
   const bytes = Buffer.byteLength(text);
@@ -47,7 +47,7 @@ export function cutResult(text: string, chars: number): Json {
   return { cut: `The result has ${text.length} characters; these are the first.`, beginning };
 }
 
-/** Whether the value is nested at most so many levels deep: deeper ones could overflow the stack of recursive code. */
+/** Whether the value nests at most so many levels deep; deeper values could overflow the stack of recursive code. */
 export function fitsLevels(value: Json, levels: number): boolean {
   let parts: Json[] = [value];
   for (let level = 0; parts.length; level++) {
@@ -57,7 +57,7 @@ export function fitsLevels(value: Json, levels: number): boolean {
   return true;
 }
 
-/** Whether the value takes at most so many bytes as JSON. */
+/** Whether the value takes at most so many bytes of JSON. */
 export function fitsJson(value: Json, bytes: number): boolean {
   return Buffer.byteLength(JSON.stringify(value)) <= bytes;
 }

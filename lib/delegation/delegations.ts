@@ -1,4 +1,4 @@
-// Delegations that users have stored: verified on arrival, sealed at rest, removed when they expire or are revoked.
+// Delegations that users store here: verified on arrival, sealed at rest, removed when they expire or are revoked.
 
 import { LRUCache } from 'lru-cache';
 import {
@@ -18,11 +18,11 @@ import type { Keyring } from '../keyring.ts';
 import { openText, type Seal, sealText } from '../sealing.ts';
 import type { DocumentStore, Kind } from '../store/store.ts';
 import type { TokenGuard } from './guard.ts';
-import type { OracleKey } from './issuer/oracle-key.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
+import type { OracleKey } from './oracle-key.ts';
 import { TOKEN_REASONS } from './reason.ts';
-import type { Capability } from './token/ucan.ts';
 import { inspectToken, mintInvocation } from './tokens.ts';
+import type { Capability } from './ucan.ts';
 
 /** Options of `delegations`. */
 export interface DelegationsOptions {
@@ -30,51 +30,53 @@ export interface DelegationsOptions {
   readonly documents: DocumentStore;
   readonly clock: Clock;
   readonly keyring: Keyring;
-  /** Of this service: what it does not accept is not stored. */
+  /** The guard of this service: a delegation it refuses is not stored. */
   readonly guard: TokenGuard;
   readonly revocations: Revocations;
-  /** Signs invocations of other services. */
+  /** Signs the invocations we send to other services. */
   readonly key: OracleKey;
-  /** The DID that issues them, when it is not that of the key. */
+  /** The DID that issues those invocations, when it is not the key's own. */
   readonly issuer?: string;
-  /** Keys before it: with them delegations to their DIDs are used. */
+  /** Previous keys: delegations made to their DIDs remain usable. */
   readonly olderKeys?: readonly OracleKey[];
   /** Receives the inspection events of delegations. */
   readonly inspector?: Inspector | undefined;
-  /** Called after a token was revoked: connections opened with it must be closed. */
-  readonly onRevoked?: (revoked: { readonly user: string; readonly keys: readonly string[] }) => void;
+  /** Called after a revocation: close connections opened with the token. */
+  readonly onRevoked?: (token: { readonly user: string; readonly keys: readonly string[] }) => void;
 }
 
-/** Whether a user has a delegation that counts; `expiration` is in seconds since 1970. */
+/** Whether a user has an active delegation; `expiration` is in seconds since 1970. */
 export type DelegationStatus =
   | { readonly authorized: false }
   | { readonly authorized: true; readonly expiration: number };
 
-/** The delegations that users have given: kept, looked at, revoked, used. */
+/** Stores, reports, revokes and uses the delegations of users. */
 export interface Delegations {
   /**
-   * Stores the user's delegation, and revokes the one before it, at once and for good. Throws ERR_INPUT with the reason, and
-   * changes nothing. When it throws what the store throws, the one before may be revoked already: try again.
+   * Verifies and stores the user's delegation, replacing and permanently revoking the previous one. Throws ERR_INPUT
+   * with the reason, in which case nothing changes. If the store fails, the previous delegation may already be revoked:
+   * try again.
    */
   store(user: string, raw: string): Promise<{ readonly expiration: number }>;
   status(user: string): Promise<DelegationStatus>;
-  /** Revokes what is stored, at once and for good; what was stored before is revoked already. False when nothing was stored. */
+  /** Permanently revokes the stored delegation; earlier ones are revoked already. False when nothing is stored. */
   revoke(user: string): Promise<boolean>;
   /**
-   * A token that asks another service for one thing on the user's behalf, within what the user has delegated; the same
-   * one again until it is about to expire. Undefined without a delegation. Throws ERR_INPUT when it does not cover that.
+   * Mints a token that asks another service for one capability on the user's behalf, within the user's delegation.
+   * Returns the same token until half its lifetime has passed; undefined without a delegation. Throws ERR_INPUT when
+   * the delegation does not cover the capability.
    */
   invoke(
     user: string,
-    wanted: { readonly audience: string; readonly capability: Capability },
+    request: { readonly audience: string; readonly capability: Capability },
   ): Promise<string | undefined>;
-  /** Ends what has expired and forgets old revocations; how many. */
+  /** Ends expired delegations and deletes old revocations; returns how many. */
   sweep(limit?: number): Promise<number>;
 }
 
 type Current = Instance<DelegationContext>;
 
-/** Why a command was not taken; never leaves this file. */
+/** Aborts a command in `decide`; never leaves this file. */
 const NOT_NOW = new TwinlineError('ERR_CONFLICT', 'The delegation cannot be changed yet, or has ended.');
 
 /**
@@ -106,42 +108,42 @@ export function delegations(options: DelegationsOptions): Delegations {
   });
   const { documents, clock, keyring, guard, revocations, onRevoked = () => {} } = options;
   settledTime(clock);
-  const granted = lifecycle<DelegationContext>({
+  const grants = lifecycle<DelegationContext>({
     documents,
     kind: DELEGATION,
     machine: compileMachine(delegationMachine),
-    // The token is forgotten when it expires; that it counts until then is looked at by the time of day.
+    // The timer clears the sealed token; whether it is still valid is checked against the wall clock on each read.
     clock: {
       now: () => settledTime(clock),
       monotonic: () => clock.monotonic(),
-      wait: (...given) => clock.wait(...given),
+      wait: (...args) => clock.wait(...args),
     },
     inspector: options.inspector,
   });
-  // What was minted, by user; forgotten with the delegation that it rests on.
+  // Minted tokens by user; dropped together with the delegation they rest on.
   const minted = new LRUCache<string, ReadonlyMap<string, { token: string; until: number }>>(
     growing(DELEGATION_LIMITS.tokensKept),
   );
 
-  // A tombstone first: by it every instance refuses the token from then on, whatever becomes of this process.
+  // Write the tombstone first: from then on every instance refuses the token, even if this process dies.
   async function endToken(user: string, { context: { keys, expiresAt } }: Current): Promise<void> {
     await revocations.add(keys, expiresAt);
     minted.delete(user);
     onRevoked({ user, keys });
   }
 
-  // The machine remembers one token only, so whatever it is about to forget is ended first: another store may have put
-  // one there a moment ago. `over` are keys that need no tombstone.
+  // The machine holds one token, so end the token it is about to drop: another request may have just stored one. `over`
+  // lists keys that need no tombstone.
   async function move(user: string, event: DelegationEvent, over: readonly string[]): Promise<void> {
     for (const ended = new Set(over); ; ) {
       let counting: Current | undefined;
-      const decide = (found: Current) => {
-        const counts = found.state === 'authorized';
-        counting = counts && !found.context.keys.every((key) => ended.has(key)) ? found : undefined;
+      const decide = (delegation: Current) => {
+        const counts = delegation.state === 'authorized';
+        counting = counts && !delegation.context.keys.every((key) => ended.has(key)) ? delegation : undefined;
         return !counting && (counts || event.type === 'STORE') ? event : NOT_NOW;
       };
       try {
-        return void (await granted.take(user, { decide, by: user }));
+        return void (await grants.take(user, { decide, by: user }));
       } catch (error) {
         if (error !== NOT_NOW) throw error;
       }
@@ -156,19 +158,19 @@ export function delegations(options: DelegationsOptions): Delegations {
     if (await revocations.has(keys)) throw cannotStore(TOKEN_REASONS.revoked);
   }
 
-  // A crash between the tombstone and the machine leaves a grant that does not count any more: it ends here.
+  // A crash between the tombstone and the transition leaves a grant that no longer counts: end it here.
   async function current(user: string): Promise<Current | undefined> {
-    const found = await granted.read(user);
-    if (found?.state !== 'authorized' || !(await revocations.has(found.context.keys))) return found;
-    await move(user, { type: 'REVOKE' }, found.context.keys);
-    return granted.read(user);
+    const delegation = await grants.read(user);
+    if (delegation?.state !== 'authorized' || !(await revocations.has(delegation.context.keys))) return delegation;
+    await move(user, { type: 'REVOKE' }, delegation.context.keys);
+    return grants.read(user);
   }
 
   async function readRaw(user: string): Promise<string | undefined> {
-    const found = await current(user);
-    if (found?.state !== 'authorized' || found.context.sealed === null) return undefined;
-    if (found.context.expiresAt <= clock.now()) return undefined;
-    return openText(keyring, makeSeal(user), found.context.sealed);
+    const delegation = await current(user);
+    if (delegation?.state !== 'authorized' || delegation.context.sealed === null) return undefined;
+    if (delegation.context.expiresAt <= clock.now()) return undefined;
+    return openText(keyring, makeSeal(user), delegation.context.sealed);
   }
 
   function findSigner(proof: string): { readonly key: OracleKey; readonly issuer?: string } {
@@ -180,31 +182,32 @@ export function delegations(options: DelegationsOptions): Delegations {
 
   return {
     async store(user, raw) {
-      const checked = await guard.checkDelegation(raw);
-      if (!checked.ok) throw cannotStore(TOKEN_REASONS[checked.reason]);
-      if (checked.issuer !== user) throw cannotStore(`it was issued by ${checked.issuer}, and ${user} sends it`);
+      const verdict = await guard.checkDelegation(raw);
+      if (!verdict.ok) throw cannotStore(TOKEN_REASONS[verdict.reason]);
+      if (verdict.issuer !== user) throw cannotStore(`it was issued by ${verdict.issuer} but sent by ${user}`);
       const grant = {
         sealed: sealText(keyring, makeSeal(user), raw),
-        expiresAt: checked.expiresAt * 1000,
-        keys: checked.revocationKeys.slice(0, 1),
+        expiresAt: verdict.expiresAt * 1000,
+        keys: verdict.revocationKeys.slice(0, 1),
       };
-      const begun = await granted.begin(user, { input: grant, by: user });
-      if (begun.repeated) await move(user, { type: 'STORE', grant }, grant.keys);
+      const start = await grants.begin(user, { input: grant, by: user });
+      if (start.repeated) await move(user, { type: 'STORE', grant }, grant.keys);
       minted.delete(user);
-      // It may have been replaced or revoked by another request meanwhile.
+      // Another request may have replaced or revoked it in the meantime.
       await refuseRevoked(grant);
-      return { expiration: checked.expiresAt };
+      return { expiration: verdict.expiresAt };
     },
 
     async status(user) {
-      const found = await current(user);
-      if (found?.state !== 'authorized' || found.context.expiresAt <= clock.now()) return { authorized: false };
-      return { authorized: true, expiration: Math.floor(found.context.expiresAt / 1000) };
+      const delegation = await current(user);
+      if (delegation?.state !== 'authorized' || delegation.context.expiresAt <= clock.now())
+        return { authorized: false };
+      return { authorized: true, expiration: Math.floor(delegation.context.expiresAt / 1000) };
     },
 
     async revoke(user) {
-      const found = await current(user);
-      if (found?.state !== 'authorized') return false;
+      const delegation = await current(user);
+      if (delegation?.state !== 'authorized') return false;
       await move(user, { type: 'REVOKE' }, []);
       return true;
     },
@@ -214,8 +217,8 @@ export function delegations(options: DelegationsOptions): Delegations {
       if (raw === undefined) return undefined;
       const now = clock.now();
       const name = JSON.stringify([raw, audience, capability]);
-      const known = minted.get(user)?.get(name);
-      if (known && known.until > now) return known.token;
+      const cached = minted.get(user)?.get(name);
+      if (cached && cached.until > now) return cached.token;
       const signer = findSigner(raw);
       const expiresIn = DELEGATION_LIMITS.mintedSeconds;
       const token = await mintInvocation({
@@ -238,7 +241,7 @@ export function delegations(options: DelegationsOptions): Delegations {
 
     async sweep(limit = COMMON_LIMITS.sweepBatch) {
       const before = settledTime(clock) - COMMON_LIMITS.keptBeyondExpiryMs;
-      const [ended, forgotten] = await Promise.all([granted.sweep(limit), revocations.sweep(before, limit)]);
+      const [ended, forgotten] = await Promise.all([grants.sweep(limit), revocations.sweep(before, limit)]);
       return Math.max(ended, forgotten);
     },
   };
@@ -252,13 +255,13 @@ function cannotStore(why: string): TwinlineError {
   return new TwinlineError('ERR_INPUT', `This delegation cannot be stored: ${why}.`);
 }
 
-/** Which tokens have been revoked. */
+/** The list of revoked tokens. */
 export interface Revocations {
-  /** Whether any of these keys was revoked, by whichever instance. */
+  /** Whether any of these keys was revoked, on any instance. */
   has(keys: readonly string[]): Promise<boolean>;
-  /** Revokes the keys; `expiresAt` (milliseconds since 1970) is when they would have expired. Idempotent. */
+  /** Revokes the keys. `expiresAt` (milliseconds since 1970) is the token's own expiry. Idempotent. */
   add(keys: readonly string[], expiresAt: number): Promise<void>;
-  /** Forgets what has expired on its own by `before` (milliseconds since 1970), up to `limit`; how many. */
+  /** Deletes up to `limit` entries that expired by `before` (milliseconds since 1970); returns how many. */
   sweep(before: number, limit: number): Promise<number>;
 }
 
@@ -271,8 +274,9 @@ export interface Revocations {
  * await revoked.add(['token-1'], Date.now() + 60_000);
  * await revoked.has(['token-1']); // → true
  */
-export function revocations({ documents }: { documents: DocumentStore }): Revocations {
-  requireGiven('keep revocations', { documents }, { documents: 'documents' });
+export function revocations(options: { documents: DocumentStore }): Revocations {
+  requireGiven('keep revocations', options, { documents: 'documents' });
+  const { documents } = options;
   return {
     has: async (keys) => (await Promise.all(keys.map((key) => documents.get(REVOCATION, key)))).some(Boolean),
     add: async (keys, expiresAt) =>
@@ -286,11 +290,11 @@ export function revocations({ documents }: { documents: DocumentStore }): Revoca
   };
 }
 
-/** What each user has granted, by the user's DID. */
+/** One delegation per user, keyed by the user's DID. */
 export const DELEGATION: Kind = { name: 'delegation', indexes: { due: { fields: ['dueAt'] } } };
 
-/** What was revoked, by the key of the signed content. Kept until the token would have expired. */
+/** Revocations, keyed by a hash of the signed content; kept until the token would have expired. */
 const REVOCATION: Kind = { name: 'revocation', indexes: { expiry: { fields: ['expiresAt'] } } };
 
-/** Declare these before the first use. */
+/** Declare these kinds before the first use. */
 export const DELEGATION_KINDS: readonly Kind[] = [DELEGATION, REVOCATION];

@@ -1,5 +1,5 @@
-// The guard of tokens: from a text to who issued it and what it grants, or the reason of its refusal. Cheap checks come
-// first: audience, times, capabilities and issuers before any signature.
+// Verifies tokens: from text to issuer and capabilities, or the reason for refusal. Cheap checks (audience, times,
+// capabilities, issuer) run before any signature is verified.
 
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -7,46 +7,46 @@ import { type Clock, systemClock } from '../clock.ts';
 import { growing } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
 import { requireGiven } from '../given.ts';
-import { issuerKeys, type ResolveKeys } from './issuer/issuer-keys.ts';
+import { refuseText, strictBytes } from './car.ts';
+import { type Proven, prove } from './claim.ts';
+import { issuerKeys, type ResolveKeys } from './issuer-keys.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
-import { type Proven, prove } from './proof/claim.ts';
-import { didMethod } from './proof/principal.ts';
+import { didMethod } from './principal.ts';
 import { type Refused, refuse, type TokenReason } from './reason.ts';
-import { refuseText, strictBytes } from './token/car.ts';
-import { type Capability, type Chain, readChain, type Ucan } from './token/ucan.ts';
+import { type Capability, type Chain, readChain, type Ucan } from './ucan.ts';
 
 const MAX_CHARS = {
   invocation: DELEGATION_LIMITS.invocationChars,
   delegation: DELEGATION_LIMITS.delegationChars,
 } as const;
-// Keys of a DID can change: then what they signed is asked for again.
+// A DID may rotate its keys: re-verify tokens signed by resolved keys after this long.
 const KEYS_SECONDS = DELEGATION_LIMITS.issuerKeysFreshMs / 1000;
 
 /** Options of `tokenGuard`. */
 export interface GuardOptions {
-  /** The DID that tokens must name as their audience; any of several while the key of a service is changed. */
+  /** The DID that tokens must name as their audience; several while a service rotates its key. */
   readonly audience: string | readonly string[];
   readonly clock?: Clock;
-  /** Seconds that a token may be valid from now on; default 900 for invocations, 366 days for delegations. */
+  /** Longest remaining lifetime in seconds; default 900 for invocations, 366 days for delegations. */
   readonly maxTtlSeconds?: { readonly invocation?: number; readonly delegation?: number };
-  /** Which capabilities pass; default `*` on `ixo:oracle`, and `oracle/…` on the DID of the token's issuer. */
+  /** Which capabilities are accepted; default `*` on `ixo:oracle`, and `oracle/…` on the DID of the token's issuer. */
   readonly accepted?: Partial<Accepted>;
-  /** By method of a DID (`web`, `ixo`), how the keys of such an issuer are found. Default none: only did:key passes. */
+  /** Key resolvers by DID method (`web`, `ixo`). Default none: only did:key issuers are accepted. */
   readonly methods?: { readonly [method: string]: ResolveKeys };
-  /** Whether any of these was revoked. Asked at every check, also of a token that was checked before. */
+  /** Whether any of these keys was revoked. Called on every check, also for cached tokens. */
   readonly revoked?: (keys: readonly string[]) => boolean | Promise<boolean>;
 }
 
 /** A token that passed. */
 export interface Checked {
   readonly ok: true;
-  /** Who signed it. */
+  /** The DID that signed it. */
   readonly issuer: string;
-  /** Seconds since 1970; the earliest of its chain. */
+  /** Seconds since 1970; the earliest expiry in the chain. */
   readonly expiresAt: number;
-  /** At least one; exactly one of an invocation. Not to be changed. */
+  /** At least one; exactly one for an invocation. Frozen by contract: do not modify. */
   readonly capabilities: readonly Capability[];
-  /** What the token itself, then its proofs, are revoked by. A copy in another encoding has the same. */
+  /** Revocation keys of the token and of its proofs. A re-encoded copy has the same keys. */
   readonly revocationKeys: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export interface Invocation extends Checked {
   readonly capability: Capability;
 }
 
-/** Checks tokens: signatures, times, proofs, revocations. */
+/** Verifies signatures, times, proofs and revocations. */
 export interface TokenGuard {
   /** Checks an invocation: exactly one capability, short-lived. Never rejects. */
   checkInvocation(text: string): Promise<Invocation | Refused>;
@@ -65,13 +65,13 @@ export interface TokenGuard {
 
 interface PassedInvocation {
   readonly passed: Invocation;
-  /** Seconds since 1970 until which the signatures count as checked. */
+  /** Seconds since 1970 until which the verification may be reused. */
   readonly until: number;
 }
 
-/** What is known of a token before it is read. */
+/** What we know of a token before parsing it. */
 interface Unseen {
-  /** Under which it is kept when it passes. */
+  /** Its cache key. */
   readonly id: string;
   readonly kind: TokenKind;
   /** Seconds since 1970. */
@@ -79,23 +79,24 @@ interface Unseen {
 }
 
 /**
- * A guard for the tokens that name `audience`. It keeps the tokens that passed (10,000 at most, until they expire).
- * Throws ERR_CONFIG when a lifetime is no whole number of at least one second.
+ * A guard for tokens addressed to `audience`. Caches up to 10,000 verified tokens until they expire. Throws ERR_CONFIG
+ * when a lifetime is not a whole number of at least one second.
  * @example
  * const guard = tokenGuard({ audience: 'did:web:tea.example', maxTtlSeconds: { invocation: 900 } });
  * const checked = await guard.checkInvocation('not a token');
  * checked.ok; // → false
  */
-export function tokenGuard({ clock = systemClock, methods = {}, ...options }: GuardOptions): TokenGuard {
-  requireGiven('make a guard of tokens', { clock }, { clock: 'clock' });
+export function tokenGuard(given: GuardOptions): TokenGuard {
+  requireGiven('make a guard of tokens', given, { clock: 'clock?' });
+  const { clock = systemClock, methods = {}, ...options } = given;
   const rules = makeRules(options, new Set(Object.keys(methods)));
   const keys = issuerKeys(methods, clock);
-  const known = new LRUCache<string, PassedInvocation>(growing(DELEGATION_LIMITS.tokensKept));
+  const verified = new LRUCache<string, PassedInvocation>(growing(DELEGATION_LIMITS.tokensKept));
   let running = 0;
 
-  // A token that was not seen before, or so long ago that its issuers may have other keys now.
+  // For tokens not in the cache, or whose issuer may have rotated keys since.
   const verify = async (text: string, { id, kind, now }: Unseen): Promise<Invocation | Refused> => {
-    known.delete(id);
+    verified.delete(id);
     const bytes = strictBytes(text);
     if (!bytes) return refuseText(text);
     const chain = readChain(bytes);
@@ -110,7 +111,7 @@ export function tokenGuard({ clock = systemClock, methods = {}, ...options }: Gu
     const expiresAt = findExpiry(chain);
     const passed = makeInvocation(chain.ucans[0].issuer, { proven, expiresAt });
     const byKey = chain.ucans.every(({ issuer }) => issuer.startsWith('did:key:'));
-    known.set(id, { passed, until: byKey ? expiresAt : Math.min(expiresAt, now + KEYS_SECONDS) });
+    verified.set(id, { passed, until: byKey ? expiresAt : Math.min(expiresAt, now + KEYS_SECONDS) });
     return passed;
   };
 
@@ -118,8 +119,8 @@ export function tokenGuard({ clock = systemClock, methods = {}, ...options }: Gu
     const now = Math.floor(clock.now() / 1000);
     if (text.length > MAX_CHARS[kind]) return refuse('too-long');
     const id = `${kind} ${hash('sha256', text, 'binary')}`;
-    const before = known.get(id);
-    const checked = before && before.until > now ? before.passed : await verify(text, { id, kind, now });
+    const cached = verified.get(id);
+    const checked = cached && cached.until > now ? cached.passed : await verify(text, { id, kind, now });
     if (!checked.ok) return checked;
     try {
       return (await options.revoked?.(checked.revocationKeys)) ? refuse('revoked') : checked;
@@ -134,7 +135,10 @@ export function tokenGuard({ clock = systemClock, methods = {}, ...options }: Gu
   };
 }
 
-function makeRules({ audience, accepted, maxTtlSeconds = {} }: GuardOptions, methods: ReadonlySet<string>): GuardRules {
+function makeRules(
+  { audience, accepted: capabilities, maxTtlSeconds = {} }: GuardOptions,
+  methods: ReadonlySet<string>,
+): GuardRules {
   const { invocation = DELEGATION_LIMITS.invocationSeconds, delegation = DELEGATION_LIMITS.delegationSeconds } =
     maxTtlSeconds;
   for (const [kind, seconds] of Object.entries({ invocation, delegation }))
@@ -145,7 +149,7 @@ function makeRules({ audience, accepted, maxTtlSeconds = {} }: GuardOptions, met
       );
   return {
     audiences: [audience].flat(),
-    accepted: { identity: 'ixo:oracle', namespace: 'oracle', resource: 'issuer', ...accepted },
+    accepted: { identity: 'ixo:oracle', namespace: 'oracle', resource: 'issuer', ...capabilities },
     maxSeconds: { invocation, delegation },
     methods,
   };
@@ -159,15 +163,15 @@ function makeInvocation(issuer: string, { proven, expiresAt }: { proven: Proven;
 /** An invocation asks for one thing now; a delegation lets the service do things later. */
 export type TokenKind = 'invocation' | 'delegation';
 
-/** What a guard takes: which capabilities, of whom. */
+/** Which capabilities a guard accepts, and on whose resources. */
 export interface Accepted {
-  /** The only resource that everybody may name, with the ability `*`: it says who asks and no more. */
+  /** The only resource open to everyone, with the ability `*`: it identifies the issuer and grants nothing more. */
   readonly identity: string;
   /** The first word of every other ability: `oracle` for `oracle/talk`. */
   readonly namespace: string;
   /**
-   * Whose DID the resource of every other capability must be: of the token's issuer, who needs no proof, or of the
-   * first issuer of the chain, from whom proofs lead to the token's issuer.
+   * Who must own the resource of every other capability: the token's issuer (no proof needed), or the root issuer of
+   * the chain, from which proofs must lead to the token's issuer.
    */
   readonly resource: 'issuer' | 'root';
 }
@@ -175,25 +179,25 @@ export interface Accepted {
 export interface GuardRules {
   readonly audiences: readonly string[];
   readonly accepted: Accepted;
-  /** Seconds that a token of each kind may be valid from now on. */
+  /** Longest remaining lifetime in seconds, by kind of token. */
   readonly maxSeconds: { readonly [kind in TokenKind]: number };
-  /** Methods of the DIDs of issuers, besides `key`. */
+  /** DID methods accepted for issuers, besides `key`. */
   readonly methods: ReadonlySet<string>;
 }
 
-/** Why a token may not pass at `now`, in seconds; undefined when its proofs and signatures are worth to be checked. */
+/** Why a token is refused at `now` (seconds); undefined when its proofs and signatures are worth verifying. */
 export function judge(chain: Chain, { kind, rules, now }: { kind: TokenKind; rules: GuardRules; now: number }) {
   const [token] = chain.ucans;
   if (!rules.audiences.includes(token.audience)) return 'wrong-audience';
   return judgeTimes(chain, { longest: rules.maxSeconds[kind], now }) ?? judgeContent(chain, kind, rules);
 }
 
-/** When the chain stops to be valid, in seconds; Infinity when it never does. */
+/** When the chain expires, in seconds; Infinity when it never does. */
 export function findExpiry({ ucans }: Chain): number {
   return Math.min(...ucans.map(({ expiration }) => expiration ?? Infinity));
 }
 
-// Nothing is valid in the second in which it expires. Clocks of issuers may be ahead: that is what the leeway is for.
+// A token is invalid in the very second it expires. The leeway is for issuers whose clocks run ahead.
 function judgeTimes(chain: Chain, { longest, now }: { longest: number; now: number }): TokenReason | undefined {
   const { ucans } = chain;
   if (ucans.some(({ expiration }) => expiration === null)) return 'endless';
@@ -215,9 +219,12 @@ function judgeContent({ ucans }: Chain, kind: TokenKind, rules: GuardRules): Tok
 
 type TokenRequirement = { readonly owner: string; readonly accepted: Accepted; readonly kind: TokenKind };
 
-function isAccepted(asked: Ucan['capabilities'][number], { owner, accepted, kind }: TokenRequirement): boolean {
-  if (asked.with === accepted.identity) return asked.can === '*';
-  // An invocation asks for one thing by its name; only a delegation can be about all of them.
-  const named = kind === 'delegation' || !asked.can.endsWith('*');
-  return asked.with === owner && named && asked.can.startsWith(`${accepted.namespace}/`);
+function isAccepted(
+  capability: Ucan['capabilities'][number],
+  { owner, accepted: capabilities, kind }: TokenRequirement,
+): boolean {
+  if (capability.with === capabilities.identity) return capability.can === '*';
+  // An invocation must name its ability; only a delegation may use a wildcard.
+  const named = kind === 'delegation' || !capability.can.endsWith('*');
+  return capability.with === owner && named && capability.can.startsWith(`${capabilities.namespace}/`);
 }

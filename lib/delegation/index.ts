@@ -1,4 +1,4 @@
-// What `import … from 'twinline/delegation'` gives: the guard of tokens, what it says, new tokens, keys of issuers.
+// Exports of `twinline/delegation`: the token guard, reasons for refusal, minting, and issuer keys.
 
 export {
   DELEGATION_KINDS,
@@ -18,7 +18,7 @@ export {
   type TokenKind,
   tokenGuard,
 } from './guard.ts';
-export type { ResolveKeys } from './issuer/issuer-keys.ts';
+export type { ResolveKeys } from './issuer-keys.ts';
 export {
   type DidIxoOptions,
   type DidWebOptions,
@@ -26,10 +26,9 @@ export {
   didIxoKeys,
   didWebKeys,
   didWebUrl,
-} from './issuer/issuer-keys.ts';
-export { didOfKey, type OracleKey, parseOracleKey } from './issuer/oracle-key.ts';
+} from './issuer-keys.ts';
+export { didOfKey, type OracleKey, parseOracleKey } from './oracle-key.ts';
 export { type Refused, TOKEN_REASONS, type TokenReason } from './reason.ts';
-export type { Capability } from './token/ucan.ts';
 export {
   type DelegationOptions,
   type Inspected,
@@ -39,3 +38,4 @@ export {
   mintInvocation,
   type TokenPayload,
 } from './tokens.ts';
+export type { Capability } from './ucan.ts';

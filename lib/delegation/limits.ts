@@ -1,38 +1,38 @@
 // Limits of lib/delegation: a name, a number, its unit.
 
 export const DELEGATION_LIMITS = {
-  /** Characters of an invocation: what fits into a header of a request. */
+  /** Characters of an invocation: must fit into a request header. */
   invocationChars: 16_384,
   delegationChars: 65_536,
-  /** Seconds that an invocation and a delegation may be valid from now on: 15 minutes, and 366 days. */
+  /** Longest remaining lifetime in seconds: 15 minutes for an invocation, 366 days for a delegation. */
   invocationSeconds: 900,
   delegationSeconds: 31_622_400,
-  /** Seconds that the clock of an issuer may be ahead of ours. A token that has expired is never valid. */
+  /** Seconds an issuer's clock may run ahead of ours. Expiry gets no leeway. */
   tokenLeewaySeconds: 60,
   tokenBlocks: 64,
-  /** UCANs in a chain of proofs. */
+  /** UCANs in a proof chain. */
   tokenDepth: 8,
   capabilitiesPerUcan: 16,
-  /** Characters of a DID or of the resource of a capability. */
+  /** Characters of a DID or of a capability's resource. */
   resourceChars: 512,
-  /** Signatures that are checked for one token; an issuer may have several keys. */
+  /** Signature checks per token; an issuer may have several keys. */
   tokenSignatures: 16,
-  /** Tokens that are checked at the same time. */
+  /** Tokens verified concurrently. */
   tokensAtOnce: 256,
-  /** Seconds that an invocation which this service makes of another one lives; half of it, it is used again. */
+  /** Lifetime in seconds of an invocation minted for another service; it is reused for half of that. */
   mintedSeconds: 300,
-  /** Different ones that are remembered per user. */
+  /** Minted invocations cached per user. */
   mintedPerUser: 32,
-  /** Tokens and keys of issuers that are remembered. */
+  /** Cached tokens and issuers. */
   tokensKept: 10_000,
   issuerKeysKept: 1_000,
-  /** Keys of one issuer that are tried. */
+  /** Keys tried per issuer. */
   keysPerIssuer: 8,
-  /** Milliseconds that the keys of an issuer may take to be found. */
+  /** Timeout for resolving an issuer's keys, in milliseconds. */
   issuerKeysMs: 3_000,
-  /** Milliseconds that they are taken for known, and that a failure is. */
+  /** How long resolved keys and failures are cached, in milliseconds. */
   issuerKeysFreshMs: 300_000,
   issuerKeysFailedMs: 30_000,
-  /** Issuers whose keys are looked for at the same time. */
+  /** Issuers resolved concurrently. */
   issuersAtOnce: 32,
 } as const;

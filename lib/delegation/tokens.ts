@@ -1,28 +1,29 @@
-// Tokens for tools and other services: what one says, and new ones signed by a key of our own, within what was delegated.
+// Tokens for tools and other services: inspects them, and mints new ones with our key, within a delegation.
 
 import { randomUUID } from 'node:crypto';
 import { Delegation, DID, delegate, Signature } from '@ucanto/core';
 import type * as API from '@ucanto/interface';
 import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
-import type { OracleKey } from './issuer/oracle-key.ts';
+import { requireGiven } from '../given.ts';
+import { refuseText, strictBytes } from './car.ts';
+import type { CborMap } from './cbor.ts';
+import { isGranted, nameRevocationKey } from './claim.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
-import { isGranted, nameRevocationKey } from './proof/claim.ts';
-import { writeSignedPayload } from './proof/signed-payload.ts';
+import type { OracleKey } from './oracle-key.ts';
 import { type Refused, refuse, TOKEN_REASONS } from './reason.ts';
-import { refuseText, strictBytes } from './token/car.ts';
-import type { CborMap } from './token/cbor.ts';
-import { type Capability, readChain, readPlainMap, type Ucan } from './token/ucan.ts';
+import { writeSignedPayload } from './signed-payload.ts';
+import { type Capability, readChain, readPlainMap, type Ucan } from './ucan.ts';
 
 interface MintOptions {
   readonly key: OracleKey;
-  /** The DID that issues, when it is not that of the key: a did:web whose document has the key. */
+  /** The issuing DID, when it is not the key's own: a did:web whose document lists the key. */
   readonly issuer?: string;
-  /** The DID of the service that the token is for. */
+  /** The DID of the service that receives the token. */
   readonly audience: string;
   /** Seconds from now; at least 1. A proof that expires earlier shortens it. */
   readonly expiresIn: number;
-  /** What was delegated to the issuer, as it was sent. At most one, because services refuse more. */
+  /** Delegations to the issuer, as received. At most one, because services refuse more. */
   readonly proofs?: readonly string[];
   readonly clock?: Clock;
 }
@@ -36,13 +37,14 @@ export interface InvocationOptions extends MintOptions {
 export interface DelegationOptions extends MintOptions {
   /** 1 to 16. */
   readonly capabilities: readonly Capability[];
-  /** Seconds since 1970 before which it is not valid. */
+  /** Not valid before this time, in seconds since 1970. */
   readonly notBefore?: number;
 }
 
 /**
- * A token that asks `audience` for one thing, as base64 of a CAR; each is different. Throws ERR_INPUT when the proof is
- * no token for the issuer, has expired, or does not grant the capability, and when a DID, an ability or a time is none.
+ * Mints a token that asks `audience` for one capability, as base64 of a CAR; every token is unique. Throws ERR_INPUT
+ * when the proof is invalid, expired, issued to someone else or too narrow, or when a DID, an ability or a time is
+ * invalid.
  * @example
  * const key = parseOracleKey(process.env.ORACLE_KEY!);
  * const capability = { can: 'oracle/ask', with: key.did };
@@ -50,12 +52,14 @@ export interface DelegationOptions extends MintOptions {
  * const checked = await tokenGuard({ audience: 'did:web:tea.example' }).checkInvocation(token);
  * checked.ok && checked.issuer === key.did; // → true
  */
-export function mintInvocation({ capability, ...options }: InvocationOptions): Promise<string> {
-  return mintDelegation({ ...options, capabilities: [capability] });
+export async function mintInvocation(options: InvocationOptions): Promise<string> {
+  requireGiven('make a token', options, { key: 'key', audience: 'text', capability: 'object' });
+  const { capability, ...token } = options;
+  return mintDelegation({ ...token, capabilities: [capability] });
 }
 
 /**
- * A token that lets `audience` do things, as base64 of a CAR. Throws as {@link mintInvocation}.
+ * Mints a token that delegates capabilities to `audience`, as base64 of a CAR. Throws as {@link mintInvocation}.
  * @example
  * const key = parseOracleKey(process.env.ORACLE_KEY!);
  * const capabilities = [{ can: '*', with: 'ixo:oracle' }];
@@ -64,13 +68,14 @@ export function mintInvocation({ capability, ...options }: InvocationOptions): P
  * checked.ok && checked.issuer === key.did; // → true
  */
 export async function mintDelegation(options: DelegationOptions): Promise<string> {
+  requireGiven('make a token', options, { key: 'key', audience: 'text' });
   const { key, issuer = key.did, audience, capabilities, expiresIn, proofs = [], clock = systemClock } = options;
   const now = Math.floor(clock.now() / 1000);
   if (!Number.isSafeInteger(expiresIn) || expiresIn < 1)
     throw cannotMake(`expiresIn is ${expiresIn}. Give a whole number of at least one second`);
-  if (proofs.length > 1) throw cannotMake(`${proofs.length} proofs were given. Services accept one`);
-  const granted = proofs.map((proof) => readProof(proof, { issuer, capabilities, now }));
-  const expiration = Math.min(now + expiresIn, ...granted.map(({ expires }) => expires));
+  if (proofs.length > 1) throw cannotMake(`${proofs.length} proofs were given. Services accept only one`);
+  const parents = proofs.map((proof) => readProof(proof, { issuer, capabilities, now }));
+  const expiration = Math.min(now + expiresIn, ...parents.map(({ expires }) => expires));
   try {
     const delegation = await delegate({
       issuer: makeSigner(key, issuer),
@@ -78,7 +83,7 @@ export async function mintDelegation(options: DelegationOptions): Promise<string
       capabilities: capabilities as API.Capabilities,
       expiration,
       nonce: randomUUID(),
-      proofs: await Promise.all(granted.map(({ delegation }) => delegation)),
+      proofs: await Promise.all(parents.map(({ delegation }) => delegation)),
       ...(options.notBefore !== undefined && { notBefore: options.notBefore }),
     });
     const text = Buffer.from((await delegation.archive()).ok!).toString('base64');
@@ -87,7 +92,7 @@ export async function mintDelegation(options: DelegationOptions): Promise<string
     throw cannotMake(TOKEN_REASONS[inspected.reason]);
   } catch (cause) {
     if (cause instanceof TwinlineError) throw cause;
-    throw cannotMake('the audience is no DID, or a capability is not an ability in lower case on a URI', cause);
+    throw cannotMake('the audience is not a DID, or a capability is not a lower-case ability on a URI', cause);
   }
 }
 
@@ -95,13 +100,13 @@ type Wanted = { readonly issuer: string; readonly capabilities: readonly Capabil
 
 function readProof(text: string, { issuer, capabilities, now }: Wanted) {
   const inspected = inspectToken(text);
-  if (!inspected.ok) throw cannotMake(`its proof is no token: ${TOKEN_REASONS[inspected.reason]}`);
+  if (!inspected.ok) throw cannotMake(`its proof is not a valid token: ${TOKEN_REASONS[inspected.reason]}`);
   const [proof] = inspected.chain;
   const expires = Math.min(...inspected.chain.map(({ expiration }) => expiration ?? Infinity));
   if (proof.audience !== issuer) throw cannotMake(`its proof is for ${proof.audience}, not for ${issuer}`);
   if (expires <= now) throw cannotMake('its proof has expired');
-  if (inspected.chain.length >= DELEGATION_LIMITS.tokenDepth) throw cannotMake('the chain of its proof is too long');
-  const missing = capabilities.find((one) => !proof.capabilities.some((granted) => isGranted(one, granted)));
+  if (inspected.chain.length >= DELEGATION_LIMITS.tokenDepth) throw cannotMake('its proof chain is too long');
+  const missing = capabilities.find((one) => !proof.capabilities.some((grant) => isGranted(one, grant)));
   if (missing) throw cannotMake(`its proof does not grant ${missing.can} on ${missing.with}`);
   return { expires, delegation: extract(text) };
 }
@@ -125,7 +130,7 @@ function cannotMake(problem: string, cause?: unknown): TwinlineError {
   return new TwinlineError('ERR_INPUT', `Cannot make a token: ${problem}.`, { cause });
 }
 
-/** One UCAN as its issuer wrote it. */
+/** The content of one UCAN. */
 export interface TokenPayload {
   readonly issuer: string;
   readonly audience: string;
@@ -138,15 +143,15 @@ export interface TokenPayload {
   readonly revocationKey: string;
 }
 
-/** What a token says, unproved. */
+/** The content of a token, unverified. */
 export interface Inspected {
   readonly ok: true;
-  /** The token, its proof, the proof of that: 1 to 8. */
+  /** The token, its proof, that proof's proof: 1 to 8. */
   readonly chain: readonly [TokenPayload, ...TokenPayload[]];
 }
 
 /**
- * Reads a token as the guard does, and checks neither signatures nor times nor the audience. Never throws.
+ * Parses a token as the guard does, without verifying signatures, times or audience. Never throws.
  * @example
  * const key = parseOracleKey(process.env.ORACLE_KEY!);
  * const capability = { can: 'tea/brew', with: key.did };
@@ -155,6 +160,7 @@ export interface Inspected {
  * inspected.ok && inspected.chain[0].audience; // → 'did:web:tea.example'
  */
 export function inspectToken(text: string): Inspected | Refused {
+  requireGiven('read a token', { text }, { text: 'text' });
   if (text.length > DELEGATION_LIMITS.delegationChars) return refuse('too-long');
   const bytes = strictBytes(text);
   if (!bytes) return refuseText(text);

@@ -1,4 +1,4 @@
-// The size of cards and labels of a diagram, and the position of the text in them. All lengths are pixels.
+// Sizes of cards and labels in a diagram, and the position of their text. All lengths are pixels.
 
 import { type Arrow, type Chip, type ChipSign, cutLine, type DiagramState } from './drawing.ts';
 
@@ -6,9 +6,9 @@ export const SIZES = {
   title: 13,
   text: 11,
   label: 10.5,
-  /** The coloured bar of a card. */
+  /** The coloured bar on the left of a card. */
   bar: 5,
-  /** From the left side of a card to its words. */
+  /** From the left edge of a card to its text. */
   inset: 15,
   radius: 8,
 } as const;
@@ -22,7 +22,7 @@ const LABEL_STEP = 13;
 const LABEL_CHARS = 32;
 const LABEL_LINES = 3;
 
-/** Chips of one kind of row stand side by side; rows are in this order. */
+/** The rows of chips; chips in the same row stand side by side. */
 const ROW_OF: { readonly [sign in ChipSign]: number } = {
   service: 0,
   time: 0,
@@ -34,16 +34,16 @@ const ROW_OF: { readonly [sign in ChipSign]: number } = {
   hidden: 5,
 };
 const CHIP_GAP = 12;
-/** From the left side of a chip's sign to its words. */
+/** From the left edge of a chip's icon to its text. */
 export const CHIP_INSET = 14;
 
 export interface PlacedChip extends Chip {
-  /** From the left side of the card. */
+  /** From the left edge of the card. */
   readonly x: number;
 }
 
 export interface CardRow {
-  /** The base line, from the top of the card. */
+  /** The baseline, from the top of the card. */
   readonly y: number;
   readonly content: string | readonly PlacedChip[];
 }
@@ -55,7 +55,7 @@ export interface Card {
   readonly rows: readonly CardRow[];
 }
 
-/** The card of a state: its title, its lines, its chips, one below the other. */
+/** Lays out the card of a state: title, lines and chips, stacked. */
 export function measureCard({ title, lines, chips }: DiagramState): Card {
   const contents: readonly (string | PlacedChip[])[] = [...lines, ...chipRows(chips)];
   const rows = contents.map((content, at) => ({ content, y: TITLE_BASE + 2 + (at + 1) * LINE_STEP }));
@@ -71,7 +71,7 @@ const chipEnd = ({ x, text }: PlacedChip): number => x + CHIP_INSET + textWidth(
 function chipRows(chips: readonly Chip[]): PlacedChip[][] {
   const rows = new Map<string, PlacedChip[]>();
   for (const chip of [...chips].sort((one, other) => ROW_OF[one.sign] - ROW_OF[other.sign])) {
-    // Failures lead to different places: each has a row.
+    // Failures lead to different states, so each gets its own row.
     const key = chip.sign === 'error' ? `error ${chip.text}` : String(ROW_OF[chip.sign]);
     const row = rows.get(key) ?? [];
     const last = row.at(-1);
@@ -85,11 +85,11 @@ export interface Label {
   readonly lines: readonly string[];
   readonly width: number;
   readonly height: number;
-  /** Between two base lines. */
+  /** Distance between baselines. */
   readonly step: number;
 }
 
-/** What stands at an arrow: its ways, one below the other; of many, the first and how many more there are. */
+/** Lays out the label of an arrow: its transitions, stacked; beyond the limit, the first few and a count of the rest. */
 export function measureLabel({ ways }: Arrow): Label {
   const all = [...new Set(ways.map(({ label }) => cutLine(label, LABEL_CHARS)))];
   const rest = all.length - LABEL_LINES + 1;
@@ -103,7 +103,7 @@ const SLIM = /[ftr()[\]{}/\\" -]/;
 const WIDE = /[mwMW@%—…]/;
 const UPPER = /[A-Z0-9_=+<>#$&?~*]/;
 
-/** Pixels that a line takes at a font size in pixels; bold letters are wider. */
+/** Approximate width of a line in pixels at a font size in pixels. */
 function textWidth(text: string, size: number, weight: 'normal' | 'bold' = 'normal'): number {
   let em = 0;
   for (const character of text) em += characterWidth(character);

@@ -1,19 +1,19 @@
-// The contents of a diagram before layout (states with text, and arrows), and the types of a diagram after layout.
+// The contents of a diagram before layout (states and arrows), and the types of a diagram after layout.
 
 import type { ScreenType } from '../flow/format/flow.ts';
 
-/** The screens of flows, and `state` for what is not one of them. */
+/** The screen types of flows, and `state` for anything else. */
 export type StateKind = ScreenType | 'state';
 
-/** What a chip tells in place of an arrow: a key, a failure, a service, a timer, pages, what is left out. */
+/** What a chip shows instead of an arrow: a key, a failure, a service, a timer, pages, or hidden arrows. */
 export type ChipSign = 'back' | 'home' | 'exit' | 'error' | 'service' | 'time' | 'more' | 'hidden';
 
 export interface Chip {
   readonly sign: ChipSign;
   readonly text: string;
-  /** The state that it leads to, when that is one. */
+  /** The target state, if any. */
   readonly to?: string;
-  /** The events that take it there, as the machine knows them. */
+  /** The events that lead there, as named by the machine. */
   readonly events?: readonly string[];
 }
 
@@ -22,22 +22,22 @@ export interface DiagramState {
   readonly id: string;
   readonly kind: StateKind;
   readonly title: string;
-  /** Under the title, each in one line. */
+  /** Text below the title, one line each. */
   readonly lines: readonly string[];
   readonly chips: readonly Chip[];
-  /** The state around it, when it stands in one: a called flow, a compound state. */
+  /** The enclosing state, if any: a called flow or a compound state. */
   readonly parent?: string;
 }
 
-/** One transition of those that an arrow stands for. */
+/** One of the transitions that an arrow represents. */
 export interface DrawnTransition {
-  /** As the machine knows it: `opt.login`, `xstate.done.actor.verifyPin`; `always` when it needs none. */
+  /** The machine's name for it: `opt.login`, `xstate.done.actor.verifyPin`; `always` for an eventless transition. */
   readonly event: string;
-  /** In a few words. */
+  /** A short description. */
   readonly label: string;
-  /** Under which condition, in full. */
+  /** The guard, in full. */
   readonly guard?: string;
-  /** The name that the coverage of flow tests gives it: `pin.to`, `menu.option`. */
+  /** Its name in the coverage of flow tests: `pin.to`, `menu.option`. */
   readonly mark?: string;
   readonly role: 'on' | 'error';
 }
@@ -52,21 +52,21 @@ export interface Drawing {
   /** The name of the flow or machine. */
   readonly id: string;
   readonly title: string;
-  /** Each after the one that it stands in. */
+  /** Parents before their children. */
   readonly states: readonly DiagramState[];
-  /** One for each pair of states and direction. */
+  /** At most one per ordered pair of states. */
   readonly arrows: readonly Arrow[];
-  /** The states that the machine begins in, and those that its compound states do. */
+  /** The initial states of the machine and of its compound states. */
   readonly starts: ReadonlySet<string>;
 }
 
-/** A transition that has not been merged with others yet. */
+/** A transition before grouping. */
 export interface SingleTransition extends DrawnTransition {
   readonly from: string;
   readonly to: string;
 }
 
-/** Steps between the same two states as one arrow, in the order of the first of each. */
+/** Groups transitions between the same two states into arrows, in order of first appearance. */
 export function groupArrows(steps: readonly SingleTransition[]): Arrow[] {
   const arrows = new Map<string, { from: string; to: string; ways: DrawnTransition[] }>();
   for (const { from, to, ...way } of steps) {
@@ -78,18 +78,18 @@ export function groupArrows(steps: readonly SingleTransition[]): Arrow[] {
   return [...arrows.values()];
 }
 
-/** `from→to`, the name of an arrow. */
+/** `from→to`, the key of an arrow. */
 export function arrowKey({ from, to }: { readonly from: string; readonly to: string }): string {
   return `${from}→${to}`;
 }
 
-/** `text` in at most `most` characters, on one line; what was cut shows as `…`. */
+/** `text` on one line of at most `most` characters; a cut is marked by `…`. */
 export function cutLine(text: string, most: number): string {
   const characters = [...text.replace(/\s+/g, ' ').trim()];
   return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : characters.join('');
 }
 
-/** The states inside each state that has some; those of the machine itself under `undefined`. */
+/** Child states by parent; top-level states under `undefined`. */
 export function groupByParent({ states }: Drawing): ReadonlyMap<string | undefined, readonly DiagramState[]> {
   const children = new Map<string | undefined, DiagramState[]>();
   for (const state of states) {
@@ -111,7 +111,7 @@ export interface Box extends Point {
 }
 
 export interface PlacedArrow {
-  /** From its state to its head, at least two points. */
+  /** From the source state to the arrowhead, at least two points. */
   readonly points: readonly Point[];
   readonly label: Box;
 }
@@ -120,7 +120,7 @@ export interface Placed {
   readonly drawing: Drawing;
   readonly width: number;
   readonly height: number;
-  /** By the path of the state. */
+  /** By state path. */
   readonly boxes: ReadonlyMap<string, Box>;
   /** In the order of the drawing's arrows. */
   readonly arrows: readonly PlacedArrow[];

@@ -1,4 +1,4 @@
-// The drawing of a flow: a card for every screen, an arrow for every way on, chips for the keys that are everywhere.
+// The drawing of a flow: a card for every screen, an arrow for every transition, chips for the keys that work everywhere.
 
 import { findExitScreen, isInteractive } from '../flow/format/flow.ts';
 import type { CompiledFlow } from '../flow/run/compile.ts';
@@ -8,14 +8,14 @@ import { screenLines, screenSteps } from './screens.ts';
 
 const GOODBYE = '$goodbye';
 
-/** Draws a flow and, inside the screens that call them, the flows that it calls. */
+/** Draws a flow, with the flows that it calls nested inside the calling screens. */
 export function flowDrawing({ flow, screens }: CompiledFlow): Drawing {
   const nodes = [...screens.values()].filter((node) => node.path !== GOODBYE || hasExit(screens));
   const steps = nodes.flatMap((node) => screenSteps(node, flow.flow));
   const { drawn, chipped } = splitSteps(steps);
   const inner = nodes.filter(({ scope, path }) => path === scope.path + scope.flow.start);
-  const entered = inner.map(({ path, scope }) => ({ from: scope.path.slice(0, -1), to: path }));
-  const before = interactiveBefore(screens, [...steps, ...entered]);
+  const entries = inner.map(({ path, scope }) => ({ from: scope.path.slice(0, -1), to: path }));
+  const before = interactiveBefore(screens, [...steps, ...entries]);
   const exit = hasExit(screens) ? (findExitScreen(flow) ?? GOODBYE) : undefined;
   const states = nodes.map((node): DiagramState => {
     const failures = chipped.filter(({ from }) => from === node.path).map(failureChip);
@@ -39,16 +39,16 @@ function describeScreen({ path, screen, scope }: ScreenNode): Omit<DiagramState,
   return { id: path, kind: screen.type, title, lines, ...(parent !== '' && { parent }) };
 }
 
-// Many calls fail to the same screen: where an arrow leads there anyway, or from another screen, a chip says enough.
+// Many calls fail to the same screen: if an arrow leads there anyway, or from another screen, a chip is enough.
 function splitSteps(steps: readonly SingleTransition[]): { drawn: SingleTransition[]; chipped: SingleTransition[] } {
   const usual = steps.filter(({ role, from, to }) => role === 'on' && from !== to);
-  const found = new Set(usual.map(({ to }) => to));
+  const reachable = new Set(usual.map(({ to }) => to));
   const pairs = new Set(usual.map(arrowKey));
   const first = new Map<string, string>();
   const isDrawn = ({ role, from, to }: SingleTransition): boolean => {
     if (role === 'on' || pairs.has(arrowKey({ from, to }))) return true;
     if (!first.has(to)) first.set(to, from);
-    return !found.has(to) && first.get(to) === from;
+    return !reachable.has(to) && first.get(to) === from;
   };
   const drawn = new Set(steps.filter(isDrawn));
   return { drawn: [...drawn], chipped: steps.filter((step) => !drawn.has(step)) };
@@ -85,7 +85,7 @@ function keyChips(
   return isFar ? [back, { sign: 'home', text: start, to: start, events: ['home'] }] : [back];
 }
 
-/** The screens that wait for an answer and may lie right behind each screen. */
+/** The interactive screens that may directly precede each screen. */
 function interactiveBefore(
   screens: CompiledFlow['screens'],
   steps: readonly { readonly from: string; readonly to: string }[],

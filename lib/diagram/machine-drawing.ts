@@ -1,4 +1,4 @@
-// The drawing of any XState machine, such as a lifecycle, and its JSON config for createMachine and Stately's tools.
+// The drawing of any XState machine, such as a lifecycle, and its config as JSON for createMachine and Stately's tools.
 
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import type { Json, JsonObject } from '../json/json.ts';
@@ -15,7 +15,7 @@ import {
 const LINE_CHARS = 34;
 const INSIDE_LINES = 6;
 
-/** Draws a machine. States inside others are drawn in them; what leads nowhere is a line of its state. */
+/** Draws a machine. Child states are drawn inside their parents; targetless transitions become lines of their state. */
 export function machineDrawing(machine: AnyStateMachine): Drawing {
   const nodes = statesIn(machine.root);
   const steps = nodes.flatMap(listSteps);
@@ -51,7 +51,7 @@ function listStarts(node: AnyStateNode): string[] {
   return (node.initial.target ?? []).map(joinPath);
 }
 
-/** Every transition of a state, in order; those without a condition or event last in their list. */
+/** All transitions of a state in order, eventless and unguarded ones last. */
 function listTransitions(node: AnyStateNode): AnyTransitionDefinition[] {
   return [...(node.always ?? []), ...[...node.transitions.values()].flat()];
 }
@@ -75,7 +75,7 @@ function listSteps(node: AnyStateNode): SingleTransition[] {
 }
 
 function listLines(node: AnyStateNode): string[] {
-  // As the author wrote them: XState adds the starting and stopping of timers.
+  // From the config, because XState adds actions that start and stop timers.
   const entry = actionNames(toList(node.config.entry));
   const exit = actionNames(toList(node.config.exit));
   const stays = listTransitions(node)
@@ -122,12 +122,12 @@ function findKind(node: AnyStateNode, leaves: boolean): StateKind {
   return leaves ? 'state' : 'end';
 }
 
-// Their values are data of the author, to be kept as they are.
+// Author data, kept unchanged.
 const VALUES = new Set(['meta', 'context', 'tags', 'output']);
 
 /**
- * The config of a machine: functions among its parameters, inputs and contexts are left out, functions in the place of
- * actions and guards become `{ type }` with their name.
+ * The config of a machine as JSON: functions in place of actions and guards become `{ type }` with their name; functions
+ * elsewhere (params, inputs, context) are omitted.
  */
 export function machineConfig({ config }: AnyStateMachine): JsonObject {
   return (toJson(config, undefined) ?? {}) as JsonObject;
@@ -144,7 +144,7 @@ function toJson(value: unknown, key: string | undefined): Json | undefined {
   return Object.fromEntries(entries.filter(([, item]) => item !== undefined)) as JsonObject;
 }
 
-/** `CAST`, `execute done`, `execute failed`, `after votingPeriod`; '' for a transition that needs no event. */
+/** `CAST`, `execute done`, `execute failed`, `after votingPeriod`; '' for an eventless transition. */
 function formatEvent({ eventType, source }: AnyTransitionDefinition): string {
   const [, kind, name = ''] = /^xstate\.(done\.actor|error\.actor|done\.state|after)\.(.+)$/.exec(eventType) ?? [];
   switch (kind) {
@@ -163,12 +163,12 @@ function formatEvent({ eventType, source }: AnyTransitionDefinition): string {
   }
 }
 
-// XState names a call without an id after its state: `0.machine.state`.
+// XState generates the id `0.machine.state` for a call without one.
 function callName(name: string): string {
   return /^\d+\./.test(name) ? 'call' : name;
 }
 
-/** `mayVote`, `outcome voting passes`: a guard with its parameters, or undefined when there is none. */
+/** A guard with its parameters, such as `mayVote` or `outcome voting passes`; undefined without a guard. */
 function formatGuard(guard: unknown): string | undefined {
   if (guard === undefined || guard === null) return undefined;
   if (typeof guard === 'string') return guard;
@@ -178,7 +178,7 @@ function formatGuard(guard: unknown): string | undefined {
   return [type, ...values].join(' ');
 }
 
-/** The names of actions; a function without a name is `action`. */
+/** The names of actions; an anonymous function is `action`. */
 function actionNames(actions: readonly unknown[]): string[] {
   return actions.map((action) => {
     if (typeof action === 'string') return action;
@@ -190,13 +190,12 @@ function actionNames(actions: readonly unknown[]): string[] {
 
 const isShort = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number';
 
-/** The name of a function; undefined for one that has none. */
-function functionName(made: unknown): string | undefined {
-  return (made as { readonly name?: string }).name || undefined;
+function functionName(func: unknown): string | undefined {
+  return (func as { readonly name?: string }).name || undefined;
 }
 
-// Actions that XState's helpers make carry their type.
-function typeName(made: unknown): string {
-  const { type } = made as { readonly type?: unknown };
-  return typeof type === 'string' ? type : (functionName(made) ?? 'inline');
+// Actions created by XState's helpers carry their type.
+function typeName(action: unknown): string {
+  const { type } = action as { readonly type?: unknown };
+  return typeof type === 'string' ? type : (functionName(action) ?? 'inline');
 }

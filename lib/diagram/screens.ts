@@ -1,4 +1,4 @@
-// What the drawing of a flow shows of each kind of screen: the lines on its card, and where it leads.
+// What the drawing of a flow shows for each kind of screen: the lines on its card, and its transitions.
 
 import type { Flow, Way as FlowWay, MenuScreen, Screen, Text } from '../flow/format/flow.ts';
 import type { ScreenNode } from '../flow/run/scope.ts';
@@ -8,7 +8,7 @@ const LINE_CHARS = 30;
 const TEXT_LINES = 2;
 const OPTIONS = 9;
 
-/** The lines of a screen, cut to the room that a card has. */
+/** The lines of a screen, cut to fit a card. */
 export function screenLines(flow: Flow, screen: Screen): string[] {
   const lang = flow.langs?.[0] ?? 'en';
   switch (screen.type) {
@@ -27,7 +27,7 @@ export function screenLines(flow: Flow, screen: Screen): string[] {
   }
 }
 
-// Options with a condition are numbered by who looks at them.
+// Conditional options are numbered at run time, so they get a bullet.
 function optionLines({ options }: MenuScreen, lang: string): string[] {
   const isFixed = options.every(({ when }) => when === undefined);
   let number = 0;
@@ -60,13 +60,13 @@ function wrapLine(line: string): string[] {
   return [...lines, cutLine(at, LINE_CHARS)];
 }
 
-// `{{name|trunc:20}}` is no word for people; `{name}` says what will stand there.
+// Shortens `{{name|trunc:20}}` to `{name}`.
 function plain(text: Text, lang: string): string {
   const source = typeof text === 'string' ? text : (text[lang] ?? Object.values(text)[0] ?? '');
   return source.replace(/\{\{\s*([^|{}\s]+)[^{}]*\}\}/g, '{$1}');
 }
 
-/** Every way on of one screen; `machine` is the name of the outermost flow. */
+/** All transitions of a screen; `machine` is the name of the outermost flow. */
 export function screenSteps(node: ScreenNode, machine: string): SingleTransition[] {
   const { screen, scope, path } = node;
   const own = scope.path === '' ? `${path}.` : undefined;
@@ -75,7 +75,7 @@ export function screenSteps(node: ScreenNode, machine: string): SingleTransition
     ...step,
     from: path,
     to: scope.path + to,
-    // Coverage is of the flow's own screens: those that it calls have tests of their own.
+    // Coverage is measured for the flow's own screens; called flows have their own tests.
     ...(own !== undefined && mark !== undefined && { mark: own + mark }),
   }));
 }
@@ -115,7 +115,7 @@ const STEPS: {
   end: () => [],
 };
 
-// Conditions are mostly about what was answered: its name is left out of labels.
+// Guards mostly refer to the call's answer, so labels omit its name.
 function waySteps(
   ways: string | readonly FlowWay[],
   { slot, word, ...step }: { slot: string; event: string; word: string; role: 'on' | 'error' },

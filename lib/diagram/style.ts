@@ -1,4 +1,4 @@
-// The style of drawings, `drawing.css`, on one line. The build writes the text into this module.
+// The style sheet of drawings, `drawing.css`, on one line. The build inlines the text into this module.
 
 import { readFileSync } from 'node:fs';
 

@@ -1,4 +1,5 @@
-// A placed drawing as SVG: cards over lines over the frames of states that contain others; icons of chips as paths.
+// Renders a laid-out drawing as SVG: container frames at the bottom, then arrows, then cards; chip icons are paths.
+// Arrows are lines with right angles and rounded corners.
 
 import type { Coverage } from '../flow/testing/coverage.ts';
 import { markupText, type Markup as Svg, html as svg, trustMarkup } from '../markup.ts';
@@ -16,33 +17,33 @@ import {
   type PlacedArrow,
   type Point,
 } from './drawing.ts';
-import { headPath, linePath, short } from './route.ts';
 import { DRAWING_STYLE } from './style.ts';
 
-/** What is shown on top: how often each arrow was taken, and what tests cover. */
+/** Data shown on top of a drawing: arrow counts and test coverage. */
 export interface Overlay {
-  /** How often each arrow was taken, under {@link arrowKey}; an arrow that is not in it has no count. */
+  /** How often each arrow was taken, by {@link arrowKey}; arrows missing here show no count. */
   readonly counts?: ReadonlyMap<string, number>;
-  /** The paths of states that were reached, and the names of arrows that were taken; without it, none is marked. */
+  /** Covered states by path, and covered arrows by {@link arrowKey}; if absent, nothing is marked as uncovered. */
   readonly covered?: ReadonlySet<string>;
   readonly taken?: ReadonlySet<string>;
 }
 
 export interface SvgOptions extends Overlay {
   /**
-   * `standalone`: with its style in it, for files. `embedded`: for pages that have `drawing.css` in a style sheet of
-   * their own, since a strict policy refuses styles inside. @default 'standalone'
+   * `standalone`: includes the style, for files. `embedded`: for pages that load `drawing.css` themselves, because a strict
+   * CSP refuses inline styles.
+   * @default 'standalone'
    */
   readonly dress?: 'standalone' | 'embedded';
 }
 
-/** The drawing as one `<svg>` element. Every text in it is escaped. */
-export function renderSvg(placed: Placed, { dress = 'standalone', ...overlay }: SvgOptions = {}): string {
-  const { drawing, width, height, boxes } = placed;
+/** The drawing as a single `<svg>` element. All text is escaped. */
+export function renderSvg(placement: Placed, { dress = 'standalone', ...overlay }: SvgOptions = {}): string {
+  const { drawing, width, height, boxes } = placement;
   const holders = groupByParent(drawing);
   const size = `${short(width)} ${short(height)}`;
   const most = Math.max(0, ...(overlay.counts?.values() ?? []));
-  const framed = drawing.states.filter(({ id }) => holders.has(id));
+  const containers = drawing.states.filter(({ id }) => holders.has(id));
   const cards = drawing.states.filter(({ id }) => !holders.has(id));
   const label = `${drawing.title}: ${drawing.states.length} states, ${drawing.arrows.length} arrows`;
   return markupText(svg`<svg xmlns="http://www.w3.org/2000/svg" class="drawing" viewBox="0 0 ${size}" width="${short(width)}" height="${short(height)}" role="img" aria-label="${label}">
@@ -50,9 +51,9 @@ export function renderSvg(placed: Placed, { dress = 'standalone', ...overlay }: 
 <desc>${describeDrawing(drawing)}</desc>
 ${dress === 'standalone' && svg`<style>${trustMarkup(DRAWING_STYLE)}</style>\n`}<rect class="ground" width="100%" height="100%"/>
 <g class="frames">
-${framed.map((state) => frame(state, { box: boxes.get(state.id)!, drawing, overlay }))}</g>
+${containers.map((state) => frame(state, { box: boxes.get(state.id)!, drawing, overlay }))}</g>
 <g class="edges">
-${drawing.arrows.map((arrow, at) => edge(arrow, placed.arrows[at]!, { overlay, most }))}</g>
+${drawing.arrows.map((arrow, at) => edge(arrow, placement.arrows[at]!, { overlay, most }))}</g>
 <g class="states">
 ${cards.map((state) => card(state, { box: boxes.get(state.id)!, drawing, overlay }))}</g>
 </svg>
@@ -91,7 +92,7 @@ function stateGroup(state: DiagramState, { box, drawing, overlay }: StateContext
   const isMissing = overlay.covered !== undefined && !overlay.covered.has(state.id);
   const classes = ['state', isStart && 'start', isMissing && 'uncovered'].filter(Boolean).join(' ');
   const { x, y, width } = box;
-  // Over the bar, where no arrow ends.
+  // Above the bar, where no arrow ends.
   const begin = svg`<g class="begin"><circle cx="14" cy="-17" r="4"/><path d="M14 -13V-7"/><path class="head" d="M14 -1L10.2 -8H17.8Z"/></g>`;
   return svg`<g class="${classes}" data-state="${state.id}" data-kind="${state.kind}" transform="translate(${short(x)} ${short(y)})">
 <title>${[`${state.id} (${state.kind})`, ...state.lines].join('\n')}</title>
@@ -106,11 +107,11 @@ function row({ y, content }: CardRow): Svg {
 
 function chipAt({ sign, text, to, events }: Chip, { x, y }: Point): Svg {
   const target = to !== undefined && svg` data-to="${to}"`;
-  const listened = events !== undefined && svg` data-events="${events.join(' ')}"`;
-  return svg`<g class="chip ${sign}" transform="translate(${x} ${y})"${target}${listened}><path class="sign" d="${SIGN_PATHS[sign]}" transform="translate(0 -9)"/><text x="${CHIP_INSET}">${text}</text></g>`;
+  const eventsAttribute = events !== undefined && svg` data-events="${events.join(' ')}"`;
+  return svg`<g class="chip ${sign}" transform="translate(${x} ${y})"${target}${eventsAttribute}><path class="sign" d="${SIGN_PATHS[sign]}" transform="translate(0 -9)"/><text x="${CHIP_INSET}">${text}</text></g>`;
 }
 
-function edge(arrow: Arrow, placed: PlacedArrow, { overlay, most }: { overlay: Overlay; most: number }): Svg {
+function edge(arrow: Arrow, placedArrow: PlacedArrow, { overlay, most }: { overlay: Overlay; most: number }): Svg {
   const count = overlay.counts?.get(arrowKey(arrow));
   const isError = arrow.ways.every(({ role }) => role === 'error');
   const isMissing = overlay.taken !== undefined && !overlay.taken.has(arrowKey(arrow));
@@ -124,10 +125,10 @@ function edge(arrow: Arrow, placed: PlacedArrow, { overlay, most }: { overlay: O
   const labels = arrow.ways.map(({ label, guard }) =>
     guard === undefined || label.includes(guard) ? label : `${label} [${guard}]`,
   );
-  const counted = count !== undefined && svg` data-count="${count}"`;
-  return svg`<g class="${classes.filter(Boolean).join(' ')}" data-from="${arrow.from}" data-to="${arrow.to}" data-events="${events}"${counted}>
+  const countAttribute = count !== undefined && svg` data-count="${count}"`;
+  return svg`<g class="${classes.filter(Boolean).join(' ')}" data-from="${arrow.from}" data-to="${arrow.to}" data-events="${events}"${countAttribute}>
 <title>${[`${arrow.from} → ${arrow.to}`, ...labels, ...(count === undefined ? [] : [`taken ${count} times`])].join('\n')}</title>
-<path class="track" d="${linePath(placed.points)}"/><path class="head" d="${headPath(placed.points)}"/>${words(measureLabel(arrow), placed.label)}</g>
+<path class="track" d="${linePath(placedArrow.points)}"/><path class="head" d="${headPath(placedArrow.points)}"/>${words(measureLabel(arrow), placedArrow.label)}</g>
 `;
 }
 
@@ -143,7 +144,7 @@ function describeDrawing({ states, arrows, starts }: Drawing): string {
   return `Begins in ${start ?? 'no state'}. States: ${names}. Ways: ${ways.join('; ') || 'none'}.`;
 }
 
-/** Path data by sign. */
+/** Icon paths of chips. */
 const SIGN_PATHS: { readonly [sign in ChipSign]: string } = {
   back: 'M8.5 8.5V5.7Q8.5 3.7 6.5 3.7H1.8M4.3 1.2L1.8 3.7L4.3 6.2',
   home: 'M1 5.3L5 1.5L9 5.3M2.3 4.4V8.8H7.7V4.4',
@@ -158,7 +159,7 @@ const SIGN_PATHS: { readonly [sign in ChipSign]: string } = {
 
 const STEPS = 5;
 
-/** From 0 for never to 5 for the most; in between by the order of magnitude. */
+/** A logarithmic scale from 0 (never) to 5 (most often). */
 export function heat(count: number, most: number): number {
   if (count <= 0) return 0;
   if (most <= 1 || count >= most) return STEPS;
@@ -166,8 +167,8 @@ export function heat(count: number, most: number): number {
 }
 
 /**
- * Marks the screens and arrows that no test reaches. What has no mark of its own, such as the screens of called flows,
- * counts as reached: other tests are for it.
+ * Marks the screens and arrows that no test covers. Those without a coverage name, such as the screens of called flows, count
+ * as covered, because other tests cover them.
  */
 export function coverageOverlay({ states, arrows }: Drawing, { screens, options, ways }: Coverage): Overlay {
   const unseen = new Set(screens.missing);
@@ -178,4 +179,56 @@ export function coverageOverlay({ states, arrows }: Drawing, { screens, options,
     covered: new Set(states.map(({ id }) => id).filter((id) => !unseen.has(id))),
     taken: new Set(taken.map(arrowKey)),
   };
+}
+
+const RADIUS = 7;
+const HEAD = { length: 8, half: 4 };
+
+/** The line, up to the base of the arrowhead. */
+function linePath(points: readonly Point[]): string {
+  const line = [...points.slice(0, -1), arrowFoot(points)];
+  const parts = [`M${at(line[0]!)}`];
+  for (const [index, corner] of line.entries()) {
+    if (index === 0) continue;
+    const next = line[index + 1];
+    if (!next) parts.push(`L${at(corner)}`);
+    else {
+      const radius = Math.min(RADIUS, distance(line[index - 1]!, corner) / 2, distance(corner, next) / 2);
+      parts.push(`L${at(toward(corner, line[index - 1]!, radius))}Q${at(corner)} ${at(toward(corner, next, radius))}`);
+    }
+  }
+  return parts.join('');
+}
+
+/** The arrowhead: a triangle with its tip at the last point. */
+function headPath(points: readonly Point[]): string {
+  const tip = points.at(-1)!;
+  const foot = arrowFoot(points);
+  const [dx, dy] = direction(foot, tip);
+  const side = (sign: number) => ({ x: foot.x - dy * HEAD.half * sign, y: foot.y + dx * HEAD.half * sign });
+  return `M${at(tip)}L${at(side(1))}L${at(side(-1))}Z`;
+}
+
+const arrowFoot = (points: readonly Point[]): Point => {
+  const [before, tip] = [points.at(-2)!, points.at(-1)!];
+  return toward(tip, before, Math.min(HEAD.length, distance(before, tip)));
+};
+
+function toward(from: Point, to: Point, length: number): Point {
+  const [dx, dy] = direction(from, to);
+  return { x: from.x + dx * length, y: from.y + dy * length };
+}
+
+function direction(from: Point, to: Point): [number, number] {
+  const length = distance(from, to);
+  return length === 0 ? [0, 1] : [(to.x - from.x) / length, (to.y - from.y) / length];
+}
+
+const distance = (one: Point, other: Point): number => Math.hypot(other.x - one.x, other.y - one.y);
+
+const at = ({ x, y }: Point): string => `${short(x)} ${short(y)}`;
+
+/** Formats a length with at most one decimal place. */
+export function short(length: number): string {
+  return String(Math.round(length * 10) / 10);
 }

@@ -1,39 +1,39 @@
-// As much of a drawing as can be laid out and read: all of it, one state's surroundings, or one called flow.
+// A readable part of a drawing: all of it, the surroundings of one state, or one called flow.
 
 import type { Arrow, Chip, DiagramState, Drawing } from './drawing.ts';
 import { DIAGRAM_LIMITS } from './limits.ts';
 
 export interface ViewOptions {
-  /** The path of a state, or of one that holds others. Unknown: as if none was given. */
+  /** The path of a state or container; an unknown path is ignored. */
   readonly focus?: string | undefined;
-  /** `needed`: a drawing that is small enough is shown whole all the same. @default 'needed' */
+  /** `needed`: a drawing that is small enough is always shown whole. @default 'needed' */
   readonly narrow?: 'needed' | 'always';
 }
 
 export interface DrawingView {
   readonly drawing: Drawing;
-  /** The state around which this is, when something was left out. */
+  /** The state at the centre, when something was left out. */
   readonly focus?: string;
 }
 
-/** States that are at most this many arrows away are shown. */
+/** Distance from the centre, in arrows. */
 const HOPS = 2;
 
 /**
- * The drawing itself when it has at most DIAGRAM_LIMITS.drawnStates states and DIAGRAM_LIMITS.drawnArrows arrows. Else, or when asked to:
- * what a state with others inside holds, or everything within two arrows of a state, the nearest first, up to
- * DIAGRAM_LIMITS.nearStates and DIAGRAM_LIMITS.nearArrows. Without a focus that is the start.
+ * Returns the whole drawing if it has at most DIAGRAM_LIMITS.drawnStates states and DIAGRAM_LIMITS.drawnArrows arrows.
+ * Otherwise, or if `narrow` is 'always': the content of the focused container, or the states within two arrows of the focus,
+ * nearest first, up to DIAGRAM_LIMITS.nearStates and DIAGRAM_LIMITS.nearArrows. The default focus is the initial state.
  */
 export function makeView(drawing: Drawing, { focus, narrow = 'needed' }: ViewOptions = {}): DrawingView {
   const isLarge =
     drawing.states.length > DIAGRAM_LIMITS.drawnStates || drawing.arrows.length > DIAGRAM_LIMITS.drawnArrows;
-  const known = drawing.states.some(({ id }) => id === focus) ? focus : undefined;
-  if (!isLarge && (narrow === 'needed' || known === undefined)) return { drawing };
-  const centre = known ?? findFirst(drawing);
+  const focusState = drawing.states.some(({ id }) => id === focus) ? focus : undefined;
+  if (!isLarge && (narrow === 'needed' || focusState === undefined)) return { drawing };
+  const centre = focusState ?? findFirst(drawing);
   if (centre === undefined) return { drawing };
-  const held = drawing.states.filter(({ id }) => id.startsWith(`${centre}.`));
-  const isWhole = held.length > 0 && held.length < DIAGRAM_LIMITS.drawnStates;
-  const around = isWhole ? [centre, ...held.map(({ id }) => id)] : nearest(drawing, centre);
+  const inner = drawing.states.filter(({ id }) => id.startsWith(`${centre}.`));
+  const isWhole = inner.length > 0 && inner.length < DIAGRAM_LIMITS.drawnStates;
+  const around = isWhole ? [centre, ...inner.map(({ id }) => id)] : nearest(drawing, centre);
   return { drawing: keepStates(drawing, new Set(around)), focus: centre };
 }
 
@@ -42,33 +42,33 @@ function findFirst({ starts, states }: Drawing): string | undefined {
   return first ?? states[0]?.id;
 }
 
-/** What is near a state, the nearest first; states that hold one come with it. */
+/** The states near `centre`, nearest first, each with its parents. */
 function nearest(drawing: Drawing, centre: string): string[] {
   const near = neighbours(drawing);
-  const found = new Set<string>();
-  // What finds no room once finds none later.
+  const nearStates = new Set<string>();
+  // A state that did not fit once never fits later.
   const refused = new Set<string>();
   let arrows = 0;
   const take = (id: string): boolean => {
-    if (found.has(id) || refused.has(id)) return false;
-    const before = [...found];
+    if (nearStates.has(id) || refused.has(id)) return false;
+    const before = [...nearStates];
     let added = 0;
-    for (const one of withParents(id).filter((holder) => !found.has(holder))) {
-      found.add(one);
-      added += (near.get(one) ?? []).filter((other) => found.has(other)).length;
+    for (const one of withParents(id).filter((holder) => !nearStates.has(holder))) {
+      nearStates.add(one);
+      added += (near.get(one) ?? []).filter((other) => nearStates.has(other)).length;
     }
-    if (found.size <= DIAGRAM_LIMITS.nearStates && arrows + added <= DIAGRAM_LIMITS.nearArrows) {
+    if (nearStates.size <= DIAGRAM_LIMITS.nearStates && arrows + added <= DIAGRAM_LIMITS.nearArrows) {
       arrows += added;
       return true;
     }
-    for (const one of withParents(id)) if (!before.includes(one)) found.delete(one);
+    for (const one of withParents(id)) if (!before.includes(one)) nearStates.delete(one);
     refused.add(id);
     return false;
   };
   take(centre);
   let edge = [centre];
   for (let hop = 0; hop < HOPS; hop++) edge = edge.flatMap((id) => (near.get(id) ?? []).filter(take));
-  return [...found];
+  return [...nearStates];
 }
 
 /** `a.b.c` → `a`, `a.b`, `a.b.c` */
@@ -77,7 +77,7 @@ function withParents(id: string): string[] {
   return parts.map((_, at) => parts.slice(0, at + 1).join('.'));
 }
 
-// Both ways, each arrow once for each of its ends; what stands in a state is a neighbour of it.
+// In both directions, each arrow counted at each of its ends. An initial state is a neighbour of its parent.
 function neighbours({ states, arrows, starts }: Drawing): Map<string, string[]> {
   const near = new Map<string, string[]>(states.map(({ id }) => [id, []]));
   const join = (one: string, other: string): void => {
@@ -89,12 +89,12 @@ function neighbours({ states, arrows, starts }: Drawing): Map<string, string[]> 
   return near;
 }
 
-function keepStates(drawing: Drawing, shown: ReadonlySet<string>): Drawing {
-  const isShown = ({ from, to }: Arrow) => shown.has(from) && shown.has(to);
+function keepStates(drawing: Drawing, visible: ReadonlySet<string>): Drawing {
+  const isShown = ({ from, to }: Arrow) => visible.has(from) && visible.has(to);
   const hidden = new Map<string, number>();
   for (const arrow of drawing.arrows)
     if (!isShown(arrow))
-      for (const id of [arrow.from, arrow.to]) if (shown.has(id)) hidden.set(id, (hidden.get(id) ?? 0) + 1);
+      for (const id of [arrow.from, arrow.to]) if (visible.has(id)) hidden.set(id, (hidden.get(id) ?? 0) + 1);
   const withHidden = (state: DiagramState): DiagramState => {
     const count = hidden.get(state.id);
     if (count === undefined) return state;
@@ -103,8 +103,8 @@ function keepStates(drawing: Drawing, shown: ReadonlySet<string>): Drawing {
   };
   return {
     ...drawing,
-    states: drawing.states.filter(({ id }) => shown.has(id)).map(withHidden),
+    states: drawing.states.filter(({ id }) => visible.has(id)).map(withHidden),
     arrows: drawing.arrows.filter(isShown),
-    starts: new Set([...drawing.starts].filter((id) => shown.has(id))),
+    starts: new Set([...drawing.starts].filter((id) => visible.has(id))),
   };
 }

@@ -55,8 +55,9 @@ const POLL_MS = 20;
  * await once.runOnce(request, work); // → { times: 1 }
  * await once.runOnce(request, work); // → { times: 1 }
  */
-export function idempotency({ documents, clock }: { documents: DocumentStore; clock: Clock }): Idempotency {
-  requireGiven('remember requests', { documents, clock }, { documents: 'documents', clock: 'clock' });
+export function idempotency(options: { documents: DocumentStore; clock: Clock }): Idempotency {
+  requireGiven('remember requests', options, { documents: 'documents', clock: 'clock' });
+  const { documents, clock } = options;
   settledTime(clock);
   function begin(content: string, token: string): Memory {
     const since = clock.now();

@@ -6,11 +6,11 @@ export { eventsAfter, type Feed, type FeedEvent, type FeedOptions, type FeedPage
 export { type Idempotency, idempotency, type Repeatable } from './idempotency.ts';
 export { DOMAIN_KINDS } from './kinds.ts';
 export { PROBLEMS, type Reason } from './problems.ts';
-export { type Protocol, type Protocols, protocolView } from './protocol/protocol.ts';
 export { type Registry, type RegistryOptions, registry } from './registry.ts';
 export { type Filter, matches, parseFilter } from './twin/filter.ts';
 export type { Graph, GraphQuery } from './twin/graph.ts';
 export type { DomainPage, ListQuery } from './twin/list.ts';
+export { type Protocol, type Protocols, protocolView } from './twin/protocol.ts';
 export {
   type CanonicalClass,
   CHAIN,

@@ -8,7 +8,6 @@ import type { Caller } from './caller.ts';
 import { findSettled, isVisible, NO_VOTES, requireSettled, type SettleVotes } from './find.ts';
 import { DOMAIN } from './kinds.ts';
 import { isRefusal } from './problems.ts';
-import { type Protocols, protocols } from './protocol/protocol.ts';
 import {
   deactivateTwin,
   type Expecting,
@@ -23,6 +22,7 @@ import { type CreateOptions, createTwin, reveal } from './twin/create.ts';
 import { type Graph, type GraphQuery, readGraph } from './twin/graph.ts';
 import { type HistoryItem, readHistory, twinAt } from './twin/history.ts';
 import { type DomainPage, type ListQuery, listTwins } from './twin/list.ts';
+import { type Protocols, protocols } from './twin/protocol.ts';
 import { type Domain, domainView, type LinksTo, type StoredDomain } from './twin/record.ts';
 import { composeLists, readLineage } from './twin/rules.ts';
 
@@ -76,14 +76,9 @@ export interface Registry {
  * const { id } = await twins.create(caller, { body });
  * (await twins.get(caller, id)).revision; // → 1
  */
-export function registry({
-  documents,
-  clock,
-  settleVotes = NO_VOTES,
-  linksTo,
-  onMaterialChange = async () => {},
-}: RegistryOptions): Registry {
-  requireGiven('make a registry', { documents, clock }, { documents: 'documents', clock: 'clock' });
+export function registry(options: RegistryOptions): Registry {
+  requireGiven('make a registry', options, { documents: 'documents', clock: 'clock' });
+  const { documents, clock, settleVotes = NO_VOTES, linksTo, onMaterialChange = async () => {} } = options;
   const reading = { documents, settleVotes };
   const settle = ({ tenant }: Caller, did: string) => findSettled(reading, tenant, did);
   const deps = { ...reading, clock, protocols: protocols({ documents, clock }), linksTo, onMaterialChange };

@@ -2,9 +2,8 @@
 // inspection events of a turn or a lifecycle step, emitted after its write; while nothing inspects, none is built.
 
 import type { EventObject, StateValue } from 'xstate';
-import { COMMON_LIMITS } from '../common-limits.ts';
-import { type ErrorCode, TwinlineError } from '../errors.ts';
-import { isObject, requireGiven } from '../given.ts';
+import type { ErrorCode } from '../errors.ts';
+import { requireGiven } from '../given.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import { ENGINE_LIMITS } from './limits.ts';
 import type { ServiceAnswer, Transition } from './machine/step.ts';
@@ -36,6 +35,8 @@ export interface CallPolicy {
 }
 
 export interface ShownForms {
+  /** The type of an event, where it may hold what was typed. @default as it is */
+  event?(type: string): string;
   /** What was typed where the conversation stood. */
   input(view: View, input: Json): string | null;
   /** What the service of the call with this id gave. */
@@ -54,11 +55,14 @@ export interface Conversation {
   /** Of the content: tells two contents of the same version apart. */
   readonly hash: string;
   readonly machine: Machine;
-  /** The event that an input means here, or undefined when it changes nothing and the same is shown again. */
-  read(view: View, input: Json, prove: Prove): EventObject | undefined;
   /**
-   * While a call goes on, an input is read and taken at once where the machine stands, as an actor of XState takes an event. Without it
-   * an input waits for the outcome, which its caller is shown first. @default false
+   * The event that an input means here; undefined when it changes nothing and the same is shown again; or a message that
+   * refuses the input, shown above the same.
+   */
+  read(view: View, input: Json, prove: Prove): EventObject | string | undefined;
+  /**
+   * Whether an input is read and taken at once while a call is pending, as an XState actor takes an event. Otherwise the
+   * input waits for the outcome of the call, which its caller sees first. @default false
    */
   readonly takesWhileCalling?: boolean;
   /** The event of an input that does not wait for the pending call to end, such as leaving; undefined for all others. */
@@ -88,53 +92,6 @@ export interface Conversation {
   readonly ttlMs?: number;
   /** A rest of an older version in terms of this one, or undefined when it has no place here. */
   migrate?(rest: AtRest, from: { version: number; hash: string }): AtRest | undefined;
-}
-
-const DEFAULT_CALL_POLICY: CallPolicy = { timeoutMs: COMMON_LIMITS.callTimeoutMs, retries: 0, secret: false };
-
-/** Options of {@link machineConversation}. */
-export interface MachineOptions {
-  /** @default 1 */
-  version?: number;
-  /** @default '' */
-  hash?: string;
-  calls?: { readonly [id: string]: Partial<CallPolicy> };
-  migrate?: Conversation['migrate'];
-}
-
-/**
- * A plain machine as a conversation: inputs are its events, the reply is its state as JSON.
- * @example
- * const machine = compileMachine(createMachine({ id: 'light', initial: 'red', states: { red: {} } }));
- * const light = machineConversation(machine, { calls: { open: { timeoutMs: 2_000, retries: 1 } } });
- * light.callPolicy('open').timeoutMs; // → 2000
- */
-export function machineConversation(machine: Machine, options: MachineOptions = {}): Conversation {
-  requireGiven('make a conversation', { machine }, { machine: 'machine' });
-  return {
-    id: machine.id,
-    version: options.version ?? 1,
-    hash: options.hash ?? '',
-    machine,
-    read: (_view, input) => makeEvent(machine, input),
-    takesWhileCalling: true,
-    render: (view) => ({ kind: 'continue', text: JSON.stringify(view.state) }),
-    waitText: (view) => JSON.stringify(view.state),
-    redact: (context) => context,
-    callPolicy: (id) => ({ ...DEFAULT_CALL_POLICY, ...options.calls?.[id] }),
-    ...(options.migrate && { migrate: options.migrate }),
-  };
-}
-
-// `xstate.…` events belong to the engine: `xstate.stop` from outside would stop the machine.
-function makeEvent(machine: Machine, input: Json): EventObject {
-  const type = isObject(input) ? input.type : undefined;
-  if (typeof type !== 'string' || type === '' || type === '*' || type.startsWith('xstate.'))
-    throw new TwinlineError(
-      'ERR_INPUT',
-      `Machine "${machine.id}" takes events { "type": "…" }; got ${JSON.stringify(type ?? null)}. Types that begin with "xstate." are not accepted.`,
-    );
-  return input as unknown as EventObject;
 }
 
 /** The conversations that are loaded: the current version of each, and older ones for sessions that began on them. */

@@ -90,7 +90,8 @@ export interface Engine<C extends Conversation = Conversation> {
   readonly seals: readonly SealKey[];
   readonly onFact: EngineOptions['onFact'];
   readonly onTurn: EngineOptions['onTurn'];
-  readonly inspector: Inspector | undefined;
+  /** Who is told of stored turns; `inspectEngine` puts itself beside it. */
+  inspector: Inspector | undefined;
   readonly onProblem: EngineOptions['onProblem'];
   /** A keyed hash of a secret, bound to the session. */
   prove(key: string, secret: string): string;

@@ -1,4 +1,4 @@
-// What `import … from 'twinline/flow'` gives: flows loaded, checked, compiled, tested and measured.
+// Exports of `twinline/flow`: load, check, compile, test and measure flows.
 
 export { compileExpression, type Expression } from './expression/expression.ts';
 export { compileTemplate, type Template } from './expression/template.ts';

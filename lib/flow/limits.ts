@@ -4,7 +4,7 @@ export const FLOW_LIMITS = {
   // --- services ---------------------------------------------------------------------------------------------------------
   /** The longest `timeout` that a flow may set, in milliseconds. */
   callTimeoutMaxMs: 60_000,
-  /** Tries after the first that a flow may set with `retry`. */
+  /** Retries that a flow may set with `retry`. */
   callRetriesMax: 3,
 
   // --- flows ------------------------------------------------------------------------------------------------------------
@@ -22,12 +22,12 @@ export const FLOW_LIMITS = {
   patternChars: 200,
   /** Instructions that a `pattern` rule may compile to; bounds its time per answer. */
   patternSteps: 1_000,
-  /** Items of a list variable. */
+  /** Maximum items of a list variable. */
   listItems: 500,
 
   // --- USSD -------------------------------------------------------------------------------------------------------------
-  /** GSM-7 septets on one screen: 160 octets. */
+  /** GSM-7 septets per screen: 160 octets. */
   screenSeptets: 182,
-  /** UCS-2 code units on one screen when any character is not GSM-7: 160 octets. */
+  /** UCS-2 code units per screen when any character is not GSM-7: 160 octets. */
   screenUcs2Units: 80,
 } as const;

@@ -1,7 +1,7 @@
-// What `import … from 'twinline/gateway'` gives: HTTP requests for gRPC services, the way to the node, replies as JSON.
+// Exports of `twinline/gateway`: HTTP requests to gRPC services, channels to the node, replies as JSON.
 
-export { type AnswerCache, type CacheOptions, type CacheResult, entityTag, openCache } from './cache/cache.ts';
 export { type BreakerOptions, type GuardedChannel, guardedChannel } from './channel/breaker.ts';
+export { type AnswerCache, type CacheOptions, type CacheResult, entityTag, openCache } from './channel/cache.ts';
 export type {
   Channel,
   ChannelOptions,

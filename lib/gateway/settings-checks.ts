@@ -1,4 +1,4 @@
-// The checks of GATEWAY_FILE, one for each key; and its patterns for methods, such as `ixo.bonds.*`.
+// Checks of GATEWAY_FILE, by key; and its patterns for methods, such as `ixo.bonds.*`.
 
 import { type FieldCheck, quoteValue, type ReportProblem } from '../config-file.ts';
 import { isObject } from '../given.ts';
@@ -10,7 +10,7 @@ const UPSTREAM = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-
 const KEY = /^[\x21-\x7e]{1,256}$/;
 const HASHED = /^sha256:[0-9a-f]{64}$/;
 const HEADER = /^[a-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
-// They belong to the connection, to gRPC or to the gateway.
+// Reserved by the connection, gRPC or the gateway.
 const KEPT_HEADERS =
   /^(?:grpc-|content-|transfer-|proxy-|x-cosmos-block-height$)|^(?:connection|host|keep-alive|te|trailer|upgrade|expect)$/;
 const TTL_MS = 3_600_000;
@@ -45,9 +45,9 @@ export const CHECKS: { readonly [name: string]: FieldCheck } = {
     }
     for (const [from, to] of Object.entries(value)) {
       const here = `${at}/${escapeStep(from)}`;
-      if (!isPrefix(from)) report(here, 'must begin with / and hold literal segments, without a slash at the end');
+      if (!isPrefix(from)) report(here, 'must start with / and have literal segments, without a trailing slash');
       if (typeof to !== 'string' || !isPrefix(to))
-        report(here, `must lead to a path such as "/ixo", without a slash at the end; it is ${quoteValue(to)}`);
+        report(here, `must be a path such as "/ixo", without a trailing slash; it is ${quoteValue(to)}`);
     }
     return value;
   },
@@ -56,13 +56,13 @@ export const CHECKS: { readonly [name: string]: FieldCheck } = {
   disabled: checkListOf(rpcPattern),
   unknownRoute: checkOneOf(404, 501),
   gate: (value, at, report) => {
-    const checked = gate(value, at, report);
-    return checked && { forbid: [], ...checked };
+    const gateSettings = gate(value, at, report);
+    return gateSettings && { forbid: [], ...gateSettings };
   },
   forwardHeaders: checkListOf((value, at, report) => {
     const name = typeof value === 'string' ? value.toLowerCase() : '';
     if (!HEADER.test(name)) report(at, `must be the name of a header; it is ${quoteValue(value)}`);
-    else if (KEPT_HEADERS.test(name)) report(at, `${name} is kept for the connection, gRPC or the gateway`);
+    else if (KEPT_HEADERS.test(name)) report(at, `${name} is reserved by the connection, gRPC or the gateway`);
     return name;
   }),
   deadlineMs: wholeNumber(1, 600_000),
@@ -93,15 +93,14 @@ function checkRewrites(value: unknown, at: string, report: ReportProblem): Rewri
   return good;
 }
 
-/** Keys are never shown, not even a broken one. */
+/** Keys are never shown, not even malformed ones. */
 function checkKeys(value: unknown, at: string, report: ReportProblem): unknown {
-  if (Array.isArray(value) && !value.length)
-    report(at, 'must hold at least one key; without a gate, leave "gate" away');
+  if (Array.isArray(value) && !value.length) report(at, 'must have at least one key; omit "gate" to run without one');
   const list = checkListOf((key, here) => {
     if (typeof key !== 'string' || !KEY.test(key))
-      report(here, 'must be a text of 1 to 256 visible ASCII characters, or sha256: and 64 hex digits');
+      report(here, 'must be 1 to 256 visible ASCII characters, or sha256: and 64 hex digits');
     else if (key.startsWith('sha256:') && !HASHED.test(key))
-      report(here, 'begins with sha256: and goes on with something else than 64 hex digits in lower case');
+      report(here, 'starts with sha256: but is not followed by 64 lower-case hex digits');
     return key;
   })(value, at, report);
   for (const [index, key] of list.entries())
@@ -109,7 +108,7 @@ function checkKeys(value: unknown, at: string, report: ReportProblem): unknown {
   return list;
 }
 
-/** A check that keeps the value, and reports it unless it is what it must be. */
+/** A check that returns the value, and reports it if invalid. */
 function mustBe(what: string, isRight: (value: unknown) => boolean): FieldCheck {
   return (value, at, report) => {
     if (!isRight(value)) report(at, `must be ${what}; it is ${quoteValue(value)}`);
@@ -117,9 +116,9 @@ function mustBe(what: string, isRight: (value: unknown) => boolean): FieldCheck 
   };
 }
 
-function checkOneOf(...allowed: readonly (string | number)[]): FieldCheck {
-  const what = allowed.map((one) => JSON.stringify(one)).join(' or ');
-  return mustBe(what, (value) => allowed.some((one) => one === value));
+function checkOneOf(...options: readonly (string | number)[]): FieldCheck {
+  const what = options.map((one) => JSON.stringify(one)).join(' or ');
+  return mustBe(what, (value) => options.some((one) => one === value));
 }
 
 function wholeNumber(least: number, most: number): FieldCheck {
@@ -139,11 +138,11 @@ function checkListOf(check: FieldCheck): (value: unknown, at: string, report: Re
   };
 }
 
-/** A check of an object by those of its members; undefined for what is no object. `isSecret`: the value is not shown. */
+/** Checks an object member by member; returns undefined for anything else. `isSecret`: never show the value. */
 function checkObjectOf(
   what: string,
   checks: { readonly [name: string]: FieldCheck },
-  { required, isSecret = false }: { readonly required: readonly string[]; readonly isSecret?: boolean },
+  { required: requiredFields, isSecret = false }: { readonly required: readonly string[]; readonly isSecret?: boolean },
 ): (value: unknown, at: string, report: ReportProblem) => { readonly [name: string]: unknown } | undefined {
   return (value, at, report) => {
     if (!isObject(value)) {
@@ -153,9 +152,9 @@ function checkObjectOf(
     for (const name of Object.keys(value))
       if (!Object.hasOwn(checks, name))
         report(`${at}/${escapeStep(name)}`, `unknown; expected only ${Object.keys(checks).join(' and ')}`);
-    for (const name of required) if (!Object.hasOwn(value, name)) report(`${at}/${name}`, 'missing');
-    const given = Object.keys(checks).filter((name) => Object.hasOwn(value, name));
-    return Object.fromEntries(given.map((name) => [name, checks[name]!(value[name], `${at}/${name}`, report)]));
+    for (const name of requiredFields) if (!Object.hasOwn(value, name)) report(`${at}/${name}`, 'missing');
+    const names = Object.keys(checks).filter((name) => Object.hasOwn(value, name));
+    return Object.fromEntries(names.map((name) => [name, checks[name]!(value[name], `${at}/${name}`, report)]));
   };
 }
 
@@ -163,11 +162,11 @@ function isText(value: unknown, maxChars: number): value is string {
   return typeof value === 'string' && value.length <= maxChars;
 }
 
-/** Whether a method such as `ixo.bonds.v1beta1.Query/Bonds` is meant. */
+/** Whether a method such as `ixo.bonds.v1beta1.Query/Bonds` matches. */
 export type RpcFilter = (rpc: string) => boolean;
 
 /**
- * `*` stands for any text; the method may follow its service after a slash or a dot.
+ * `*` matches any text; a slash or a dot may separate service and method.
  * @example
  * const isForbidden = rpcFilter(['ixo.bonds.*']);
  * isForbidden('ixo.bonds.v1beta1.Query/Bond'); // → true
@@ -184,7 +183,7 @@ export function rpcFilter(patterns: readonly string[]): RpcFilter {
 }
 
 /**
- * The patterns that mean none of these methods: most likely misspelt.
+ * The patterns that match none of these methods: probably misspelt.
  * @example
  * idlePatterns(['demo.*', 'demo.Old/*'], ['demo.Library/Get']); // → ['demo.Old/*']
  */
@@ -192,7 +191,7 @@ export function idlePatterns(patterns: readonly string[], rpcs: readonly string[
   return patterns.filter((pattern) => !rpcs.some(rpcFilter([pattern])));
 }
 
-/** Letters, digits, `_`, dots, slashes and stars; at most three stars in a row of 256 characters. */
+/** At most 256 letters, digits, `_`, dots, slashes and up to three stars. */
 function isRpcPattern(pattern: string): boolean {
   return /^[A-Za-z0-9_./*]{1,256}$/.test(pattern) && pattern.split('*').length <= 4;
 }

@@ -1,4 +1,4 @@
-// How the outcome of a call becomes an HTTP answer: tables from codes to answers, and bodies that name no address.
+// Converts the outcome of a call to an HTTP response: status tables, and bodies without addresses.
 
 import type { Registry } from '#protobuf';
 import type { ErrorCode, TwinlineError } from '../errors.ts';
@@ -8,11 +8,11 @@ import type { UnknownTypes } from './descriptors/type-source.ts';
 import type { Effort, JsonWriter, JsonWriters } from './json/writer.ts';
 import { GATEWAY_LIMITS } from './limits.ts';
 
-// By gRPC code, from 0: the table of grpc-gateway v2.
+// HTTP status by gRPC code, from 0: the table of grpc-gateway v2.
 const HTTP: readonly number[] = [200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401];
 
 /**
- * The HTTP status for a gRPC code; 500 for codes that are not defined.
+ * The HTTP status for a gRPC code; 500 for undefined codes.
  * @example
  * httpStatus(5); // → 404
  */
@@ -20,14 +20,14 @@ export function httpStatus(code: number): number {
   return HTTP[code] ?? 500;
 }
 
-/** An HTTP answer: its status and its body. */
+/** An HTTP response. */
 export interface HttpAnswer {
   readonly http: number;
   /** `{"code":5,"message":"…","details":[]}` */
   readonly body: string;
 }
 
-/** What the gateway refuses by itself. */
+/** Refusals by the gateway itself. */
 export const REFUSALS = {
   'unknown-route': { http: 404, code: 5, message: 'Not Found' },
   method: { http: 405, code: 12, message: 'Method Not Allowed' },
@@ -36,10 +36,10 @@ export const REFUSALS = {
   forbidden: { http: 403, code: 7, message: 'The key of this request may not call this method' },
 } as const;
 
-/** A refusal of the gateway itself; one of `REFUSALS`. */
+/** A key of `REFUSALS`. */
 export type RefusalName = keyof typeof REFUSALS;
 
-// Deployments that print as the Cosmos SDK does know no other answer to a path or method that is not there.
+// Deployments in the Cosmos SDK's style have no other answer to an unknown path or method.
 const AS_COSMOS: {
   readonly [kind in RefusalName]?: { readonly http: number; readonly code: number; readonly message: string };
 } = {
@@ -47,7 +47,7 @@ const AS_COSMOS: {
   method: { http: 501, code: 12, message: 'Method Not Allowed' },
 };
 
-// A closed list: an error of any other code is a fault of the gateway, of which clients learn nothing.
+// A closed list: an error with any other code is internal, and clients learn nothing about it.
 const ERRORS: { readonly [code in ErrorCode]?: number } = {
   ERR_INPUT: 3,
   ERR_TIMEOUT: 4,
@@ -57,29 +57,29 @@ const ERRORS: { readonly [code in ErrorCode]?: number } = {
 
 /** Options of `createStatusAnswers`. */
 export interface StatusOptions {
-  /** Where the types of details are found. */
+  /** Resolves the types of error details. */
   readonly registry: Registry;
   readonly writers: JsonWriters;
-  /** Texts that no client may see, such as the `host:port` of the node. */
+  /** Texts to hide from clients, such as the node's `host:port`. */
   readonly hide: readonly string[];
-  /** The answer to a path that no route has; with 501 also to a method that it has not. @default 404 */
+  /** Status for an unknown path; 501 applies to an unknown method as well. @default 404 */
   readonly unknownRoute?: 404 | 501;
 }
 
-/** Answers to calls that have failed, and to requests that are refused. */
+/** Responses to failed calls and refused requests. */
 export interface StatusAnswers {
   /**
-   * For a call that did not end well; `details`: the value of `grpc-status-details-bin`. `unknown` is told of types that
-   * nobody declares: such details are left away, for their bytes may hold addresses.
+   * For a failed call; `details` is the value of `grpc-status-details-bin`. `unknown` receives undeclared types: such details
+   * are dropped, because their bytes may contain addresses.
    */
   ofStatus(status: Status, details?: Uint8Array, unknown?: UnknownTypes): HttpAnswer;
   ofRefusal(refusal: RefusalName): HttpAnswer;
-  /** For anything that was thrown while a request was read, called or answered. */
+  /** For anything thrown while a request is parsed, called or answered. */
   ofError(error: unknown): HttpAnswer;
 }
 
 /**
- * Makes HTTP answers of statuses of gRPC.
+ * Converts gRPC statuses to HTTP responses.
  * @example
  * import { readFileSync } from 'node:fs';
  *
@@ -101,7 +101,7 @@ export function createStatusAnswers({ registry, writers, hide, unknownRoute = 40
       const { code, from } = status;
       if (code === GRPC.unimplemented && (from === 'channel' || status.message === ''))
         return answer(501, REFUSALS.disabled);
-      // The node may ask for fewer requests; a reply that is too large for the gateway is no fault of the client.
+      // RESOURCE_EXHAUSTED from the node means too many requests; from the channel, a reply too large for the gateway.
       const http = code === GRPC.resourceExhausted && from === 'channel' ? 502 : httpStatus(code);
       const hasDetails = bytes && writeDetail && from === 'node';
       const details = hasDetails ? writeDetails(bytes, { write: writeDetail, unknown }).map(clean) : [];
@@ -121,7 +121,7 @@ export function createStatusAnswers({ registry, writers, hide, unknownRoute = 40
   };
 }
 
-// Stack traces of the node.
+// Contains stack traces of the node.
 const PRIVATE_DETAIL = '/google.rpc.DebugInfo"';
 
 interface DetailWriter {
@@ -129,7 +129,7 @@ interface DetailWriter {
   readonly unknown: UnknownTypes | undefined;
 }
 
-// Those beyond GATEWAY_LIMITS.gatewayDetailBytes in all are left away.
+// Drops details beyond GATEWAY_LIMITS.gatewayDetailBytes in total.
 function writeDetails(bytes: Uint8Array, writer: DetailWriter): string[] {
   const details: string[] = [];
   let left: number = GATEWAY_LIMITS.gatewayDetailBytes;
@@ -143,14 +143,14 @@ function writeDetails(bytes: Uint8Array, writer: DetailWriter): string[] {
       },
     });
   } catch {
-    // The status itself is answered all the same.
+    // Return the status itself in any case.
   }
   return details.filter((detail) => !detail.includes(PRIVATE_DETAIL));
 }
 
 const DETAIL: Effort = { jsonBytes: GATEWAY_LIMITS.gatewayDetailBytes, orderBytes: GATEWAY_LIMITS.gatewayDetailBytes };
 
-// Undefined for one that holds a type which stays unknown: its bytes may hold addresses.
+// Undefined for a detail with an unknown type, whose bytes may contain addresses.
 function tryWrite(bytes: Uint8Array, { write, unknown }: DetailWriter): Buffer | undefined {
   let isWhole = true;
   const add = (name: string) => {
@@ -165,7 +165,7 @@ function tryWrite(bytes: Uint8Array, { write, unknown }: DetailWriter): Buffer |
   }
 }
 
-// host:port with a dot in the host or localhost, IPv4, IPv6, sockets in the file system.
+// host:port with a dotted host or localhost, IPv4, IPv6, and Unix sockets.
 const ADDRESSES: readonly RegExp[] = [
   /\b(?:[A-Za-z0-9-]{1,63}\.){1,9}[A-Za-z0-9-]{1,63}:\d{1,5}\b/g,
   /\blocalhost(?::\d{1,5})?\b/g,
@@ -177,7 +177,7 @@ const ADDRESSES: readonly RegExp[] = [
 ];
 
 /**
- * The text with every network address in it replaced by the word address.
+ * Replaces every network address in the text by the word address.
  * @example
  * withoutAddresses('dial node:9090 or 10.0.0.7:443', ['node:9090']); // → 'dial address or address'
  */

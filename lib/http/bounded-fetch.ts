@@ -1,4 +1,4 @@
-// fetch for hosts that the operator has named: no redirects, and bounds for silence, for one line and for all of an answer.
+// A fetch for hosts named by the operator: no redirects, and bounds on stalls, line length and total size.
 
 import type { Clock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
@@ -6,17 +6,17 @@ import { withTrace } from './tracing.ts';
 
 export interface FetchBounds {
   readonly clock: Clock;
-  /** Milliseconds until the headers of an answer, and between two pieces of its body. */
+  /** Timeout in milliseconds for the response headers, and for each chunk of the body. */
   readonly headersMs: number;
   readonly stallMs: number;
-  /** Bytes of a body, and of a line of it: a parser of events keeps a line until it has all of it. */
+  /** Bytes of the body, and of one line: an SSE parser buffers a line until it is complete. */
   readonly bytes: number;
   readonly lineBytes: number;
 }
 
 /**
- * A fetch that rejects with ERR_TIMEOUT or ERR_SERVICE when a bound is broken, also while the body is being read; no
- * message holds the address. A redirect is a failure: what goes along with a request is for one host.
+ * A fetch that rejects with ERR_TIMEOUT or ERR_SERVICE when a bound is exceeded, also while the body is read. Messages
+ * never contain the address. Redirects fail, because the credentials of a request are meant for one host.
  */
 export function boundedFetch(bounds: FetchBounds): typeof fetch {
   const { clock, headersMs, stallMs } = bounds;
@@ -55,8 +55,8 @@ export function boundedFetch(bounds: FetchBounds): typeof fetch {
   };
 }
 
-function traceHeaders(given: RequestInit['headers']): Headers {
-  const headers = new Headers(given);
+function traceHeaders(init: RequestInit['headers']): Headers {
+  const headers = new Headers(init);
   for (const [name, value] of Object.entries(withTrace<Record<string, string>>({}))) headers.set(name, value);
   return headers;
 }
@@ -67,7 +67,7 @@ interface BodySource {
   readonly forget: () => void;
 }
 
-// Pulled piece by piece: a reader that is slow itself lets no time run out.
+// Pull-based, so that a slow consumer does not trigger the stall timeout.
 function countStream({ bytes, lineBytes }: FetchBounds, { take, end, forget }: BodySource): ReadableStream<Uint8Array> {
   let total = 0;
   let line = 0;
@@ -96,7 +96,7 @@ function countStream({ bytes, lineBytes }: FetchBounds, { take, end, forget }: B
       },
       cancel(reason) {
         forget();
-        end(reason ?? new DOMException('Nobody reads on.', 'AbortError'));
+        end(reason ?? new DOMException('The body was cancelled.', 'AbortError'));
       },
     },
     { highWaterMark: 0 },
@@ -106,14 +106,14 @@ function countStream({ bytes, lineBytes }: FetchBounds, { take, end, forget }: B
 function redirectError(status: number): TwinlineError {
   return new TwinlineError(
     'ERR_SERVICE',
-    `It answered ${status}; redirects are not followed. Set the address that it leads to.`,
+    `The server answered ${status}; redirects are not followed. Configure the target address instead.`,
   );
 }
 
 function tooLate(ms: number): TwinlineError {
-  return new TwinlineError('ERR_TIMEOUT', `Nothing came for ${ms} ms. Ask again, or less at once.`);
+  return new TwinlineError('ERR_TIMEOUT', `No data arrived for ${ms} ms. Retry, or ask for less at once.`);
 }
 
 function tooMuch(what: string): TwinlineError {
-  return new TwinlineError('ERR_SERVICE', `The answer has ${what}. Ask for less.`);
+  return new TwinlineError('ERR_SERVICE', `The response has ${what}. Ask for less.`);
 }

@@ -1,4 +1,4 @@
-// One HTTP request and its bounded answer: no redirects, an answer of limited size, and an end when its signal aborts.
+// One HTTP request with a bounded response: no redirects, limited size, cancelled by its signal.
 
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
@@ -30,7 +30,7 @@ export type HttpExchange = (
   options: { readonly lookup: LookupFunction; readonly signal: AbortSignal },
 ) => Promise<HttpAnswer>;
 
-/** An exchange with its own connections, kept open between requests for a few seconds. Messages show origin and path only. */
+/** An exchange with its own keep-alive connections. Error messages show origin and path only. */
 export function httpExchange({ ca }: Pick<SenderOptions, 'ca'> = {}): HttpExchange {
   const { httpSockets: maxSockets, httpIdleSockets: maxFreeSockets, httpIdleMs: timeout } = HTTP_LIMITS;
   const options = { keepAlive: true, maxSockets, maxFreeSockets, timeout };
@@ -43,10 +43,7 @@ export function httpExchange({ ca }: Pick<SenderOptions, 'ca'> = {}): HttpExchan
     });
 }
 
-/**
- * ERR_SERVICE about one request. Unlike the code itself, one such error knows whether trying again can help: its `retry`.
- * The `cause` holds the HTTP status where there is one.
- */
+/** ERR_SERVICE for one request, whose `retry` overrides that of the code. `cause` holds the HTTP status, if any. */
 export function httpFailure(
   request: HttpRequest,
   problem: string,
@@ -62,28 +59,39 @@ export interface Posted {
   readonly body: string;
 }
 
-/** What was answered: a status, and up to HTTP_LIMITS.httpAnswerBytes of text. */
+/** The response: its status, and up to HTTP_LIMITS.httpAnswerBytes of text. */
 export interface HttpReply {
   readonly status: number;
   readonly text: string;
 }
 
-/** Sends a POST request; the status of the answer. Rejects with ERR_SERVICE or ERR_TIMEOUT, in words that hold no secret. */
-export type Post = (posted: Posted, signal: AbortSignal) => Promise<number>;
+/**
+ * Sends a POST request and returns the status. Rejects with ERR_SERVICE or ERR_TIMEOUT; messages contain no secrets.
+ */
+export type Post = (message: Posted, signal: AbortSignal) => Promise<number>;
 
 export interface SenderOptions {
-  /** Gives the addresses to connect to. @default DNS alone, refusing all that are not public */
+  /**
+   * Resolves the address to connect to.
+   * @default DNS only, public addresses only
+   */
   readonly lookup?: LookupFunction;
-  /** Authorities of certificates, in PEM. @default those of Node */
+  /**
+   * CA certificates in PEM.
+   * @default those of Node
+   */
   readonly ca?: string;
-  /** Milliseconds after its status that a receiver may go on with its answer. @default COMMON_LIMITS.webhookAnswerMs */
+  /**
+   * Milliseconds a receiver may keep sending its body after the status.
+   * @default COMMON_LIMITS.webhookAnswerMs
+   */
   readonly restMs?: number;
 }
 
-/** A sender of webhooks, over https to public addresses only; each request has a connection and a lookup of its own. */
+/** A webhook sender: https to public addresses only, with a new connection and lookup per request. */
 export function webhookSender({ restMs = COMMON_LIMITS.webhookAnswerMs, ...options }: SenderOptions = {}): Post {
   return poster(options, async (incoming) => {
-    // What a receiver says beside its status is read so that it can finish, and not used.
+    // Drain the body so that the receiver can finish; its content is ignored.
     const timer = setTimeout(() => incoming.destroy(), restMs);
     readText(incoming).then(
       () => clearTimeout(timer),
@@ -93,10 +101,10 @@ export function webhookSender({ restMs = COMMON_LIMITS.webhookAnswerMs, ...optio
   });
 }
 
-/** The same for services whose answers are read. */
+/** Like {@link webhookSender}, for services whose response is read. */
 export function publicExchange(
   options: SenderOptions = {},
-): (posted: Posted, signal: AbortSignal) => Promise<HttpReply> {
+): (message: Posted, signal: AbortSignal) => Promise<HttpReply> {
   return poster(options, async (incoming) => {
     const text = await readText(incoming);
     if (text === undefined) throw Object.assign(new Error('too long'), { code: 'ANSWER_TOO_LONG' });
@@ -105,36 +113,39 @@ export function publicExchange(
 }
 
 function poster<T>({ lookup = guardedLookup(dnsResolver(), 'public'), ca }: SenderOptions, read: Read<T>) {
-  return async ({ url, headers: given, body }: Posted, signal: AbortSignal): Promise<T> => {
-    // A literal address is connected to without a lookup.
+  return async ({ url, headers: extra, body }: Posted, signal: AbortSignal): Promise<T> => {
+    // Node connects to a literal address without a lookup, so check it here.
     const problem = addressProblem(url);
     if (problem !== undefined) throw new TwinlineError('ERR_SERVICE', `the URL ${problem}`);
-    const headers = { 'content-type': 'application/json', 'user-agent': 'Twinline', ...given };
+    const headers = { 'content-type': 'application/json', 'user-agent': 'Twinline', ...extra };
     const request = { method: 'POST', url: new URL(url), headers, body } as const;
     return send(request, { lookup, signal, ca }, read).catch((error) => {
       const late = `no answer within ${COMMON_LIMITS.webhookAnswerMs / 1_000} s`;
       if (signal.aborted) throw new TwinlineError('ERR_TIMEOUT', late);
       const isRefused = error instanceof TwinlineError;
       const broken = `the connection failed: ${error.code ?? 'it broke'}`;
-      const words = isRefused ? 'the name leads to an address that is not public' : broken;
+      const words = isRefused ? 'the host name resolves to an address that is not public' : broken;
       throw new TwinlineError('ERR_SERVICE', words);
     });
   };
 }
 
-/** Takes from an answer what is wanted; the answer may go on after that. */
+/** Extracts a result from a response, which may still be streaming. */
 type Read<T> = (incoming: IncomingMessage) => Promise<T>;
 
 interface Connecting {
   readonly lookup: LookupFunction;
   readonly signal: AbortSignal;
-  /** Connections that are kept. @default each request has its own */
+  /**
+   * Agents with keep-alive connections.
+   * @default a new connection per request
+   */
   readonly agents?: { readonly plain: PlainAgent; readonly tls: TlsAgent };
   readonly ca?: string | undefined;
 }
 
-// Rejects with the system's error, with the lookup's or the reader's, or with any when the signal aborts. The texts of
-// system errors can hold addresses: only their codes may be shown.
+// Rejects with the error of the system, the lookup or the reader, or with any error when the signal aborts. Messages of
+// system errors may contain addresses: show only their codes.
 function send<T>(request: HttpRequest, connecting: Connecting, read: Read<T>): Promise<T> {
   const { url, method, body } = request;
   const headers = withTrace(request.headers);
@@ -152,7 +163,7 @@ function send<T>(request: HttpRequest, connecting: Connecting, read: Read<T>): P
       outgoing.destroy();
     };
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      // The server closed a kept connection just as it was used again; it answered nothing, so a new one is tried.
+      // The server closed a keep-alive connection just as we reused it. It sent no response, so retry on a new one.
       if (outgoing.reusedSocket && error.code === 'ECONNRESET' && !answered && !signal.aborted) {
         settle();
         resolve(send(request, connecting, read));
@@ -173,7 +184,7 @@ function send<T>(request: HttpRequest, connecting: Connecting, read: Read<T>): P
   });
 }
 
-// Reads to the end before it judges, so that the connection can be used again.
+// Reads to the end before judging, so that the connection can be reused.
 async function readAnswer(request: HttpRequest, incoming: IncomingMessage): Promise<HttpAnswer> {
   const status = incoming.statusCode ?? 0;
   const fail = (problem: string, retry = false) => httpFailure(request, problem, { retry, status });
@@ -183,11 +194,11 @@ async function readAnswer(request: HttpRequest, incoming: IncomingMessage): Prom
     throw fail(`answered ${status}; redirects are not followed. Call the target itself`);
   if (status < 200 || status > 299) throw fail(`answered ${status}`, status >= 500 || status === 429);
   if (text === undefined) throw fail(`answered more than ${HTTP_LIMITS.httpAnswerBytes} bytes. Ask for less`);
-  if (coding !== 'identity') throw fail(`answered in the coding "${coding}", which was not asked for`);
+  if (coding !== 'identity') throw fail(`answered with the content encoding "${coding}", which was not requested`);
   return { status, contentType, text };
 }
 
-/** The body as UTF-8; undefined when it has more than HTTP_LIMITS.httpAnswerBytes, which also ends the connection. */
+/** The body as UTF-8; undefined beyond HTTP_LIMITS.httpAnswerBytes, which also closes the connection. */
 async function readText(incoming: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-// Which hosts and URLs may be called: lists of hosts, what is public, and the addresses that a name leads to.
+// Which hosts and URLs may be called: host lists, public addresses, and guarded name resolution.
 
 import { Resolver, lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
@@ -8,21 +8,24 @@ import { TwinlineError } from '../errors.ts';
 import { HTTP_LIMITS } from './limits.ts';
 
 /**
- * Where a listed host may lead: a name to public addresses only, `localhost` to the loopback, and an address that is
- * itself listed to itself.
+ * Where a listed host may resolve to: a name only to public addresses, `localhost` to loopback, a listed address to
+ * itself.
  */
 export type Reach = 'public' | 'loopback' | 'literal';
 
-/** Gives all addresses of a host name; rejects when there is none. */
+/** Resolves a host name to all its addresses; rejects when there are none. */
 export type Resolve = (host: string) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 
-/** The system's own, with its hosts file. A slow name holds one of the four threads that files and stores need as well. */
+/**
+ * The system resolver, with its hosts file. A slow lookup blocks one of the four threads that files and stores also
+ * use.
+ */
 export const systemResolve: Resolve = (host) => systemLookup(host, { all: true });
 
 /**
- * Asks DNS alone, without the hosts file, and holds no thread while it waits: for names that come from outside.
- * `servers`, such as `127.0.0.1:5353`, are by default those that the system names at that moment. A server has `tryMs` to
- * answer, by default HTTP_LIMITS.dnsTryMs. Rejects with the error of DNS when it has given no address.
+ * Queries DNS only, without the hosts file, and occupies no thread while waiting: for names from outside. `servers`,
+ * such as `127.0.0.1:5353`, default to the system's current ones; each has `tryMs` to answer (default
+ * HTTP_LIMITS.dnsTryMs). Rejects with the DNS error when there is no address.
  */
 export function dnsResolver(options: { servers?: readonly string[]; tryMs?: number } = {}): Resolve {
   const { servers = [], tryMs = HTTP_LIMITS.dnsTryMs } = options;
@@ -37,9 +40,9 @@ export function dnsResolver(options: { servers?: readonly string[]; tryMs?: numb
 }
 
 /**
- * Reads a list of `host`, `host:port`, `*.example.com` and `*.example.com:port`. Without a port the entry means the
- * standard one of the scheme. The result tells where a URL may lead, or undefined when its host and port are not listed.
- * Throws ERR_CONFIG, naming every entry that cannot be.
+ * Parses a list of `host`, `host:port`, `*.example.com` and `*.example.com:port`; without a port, the scheme's default
+ * applies. The result tells where a URL may resolve to, or undefined when its host and port are not listed. Throws
+ * ERR_CONFIG, naming every invalid entry.
  */
 export function parseHosts(hosts: readonly string[]): (url: URL) => Reach | undefined {
   const exact = new Map<string, Reach>();
@@ -59,7 +62,7 @@ export function parseHosts(hosts: readonly string[]): (url: URL) => Reach | unde
     throw new TwinlineError('ERR_CONFIG', `Cannot use the list of HTTP hosts: ${problems.join('; ')}. ${how}.`);
   }
   return ({ hostname, port, protocol }) => {
-    // WHATWG URLs drop the standard port of their scheme, so only without one does an entry without a port fit.
+    // WHATWG URLs drop the scheme's default port, so an entry without a port matches only URLs without one.
     const ports = port === '' ? ['', protocol === 'https:' ? '443' : '80'] : [port];
     for (const one of ports) {
       const reach = exact.get(`${hostname}:${one}`);
@@ -71,8 +74,8 @@ export function parseHosts(hosts: readonly string[]): (url: URL) => Reach | unde
 }
 
 /**
- * A lookup for one connection: resolves the name once, and hands those very addresses to the socket, so that a second
- * answer of the name server cannot lead elsewhere. Fails with ERR_SERVICE when any of them is outside `reach`.
+ * A lookup for one connection: resolves the name once and hands those addresses to the socket, so that a second DNS
+ * answer cannot redirect it (DNS rebinding). Fails with ERR_SERVICE when any address is outside `reach`.
  */
 export function guardedLookup(resolve: Resolve, reach: Reach): LookupFunction {
   const inReach = reach === 'loopback' ? isLoopback : isPublicAddress;
@@ -81,8 +84,8 @@ export function guardedLookup(resolve: Resolve, reach: Reach): LookupFunction {
     const connect = (addresses: Awaited<ReturnType<Resolve>>): void => {
       const [first] = addresses;
       if (!first || !addresses.every(({ address }) => inReach(address))) {
-        const how = reach === 'loopback' ? 'It must lead to this machine' : 'List the address itself to allow it';
-        const message = `The host "${host}" leads to an address that is not ${reach}, so it is not called. ${how}.`;
+        const how = reach === 'loopback' ? 'It must resolve to this machine' : 'List the address itself to allow it';
+        const message = `The host "${host}" resolves to an address that is not ${reach}, so it is not called. ${how}.`;
         refuse(new TwinlineError('ERR_SERVICE', message));
       } else if (options.all) done(null, [...addresses]);
       else done(null, first.address, first.family);
@@ -96,14 +99,14 @@ function canonicalHost(host: string): string {
 }
 
 function portProblem(port: string): string | undefined {
-  return port === '' || (Number(port) >= 1 && Number(port) <= 65_535) ? undefined : 'has no such port';
+  return port === '' || (Number(port) >= 1 && Number(port) <= 65_535) ? undefined : 'has an invalid port';
 }
 
 function hostProblem(host: string, name: string, wildcard: boolean): string | undefined {
-  if (name === '' || name.endsWith('.')) return 'is no host';
-  // Another spelling of an address (0x7f.1, 2130706433) in a list is a mistake or a trick.
+  if (name === '' || name.endsWith('.')) return 'is not a valid host';
+  // Another spelling of an address (0x7f.1, 2130706433) is a mistake or an attack.
   if (isLiteral(name) && name !== host.toLowerCase()) return `is another spelling of ${name}`;
-  return wildcard && (isLiteral(name) || !name.includes('.')) ? 'is too wide' : undefined;
+  return wildcard && (isLiteral(name) || !name.includes('.')) ? 'is too broad' : undefined;
 }
 
 function isLiteral(host: string): boolean {
@@ -121,8 +124,8 @@ function isLoopback(address: string): boolean {
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Whether `address` is an ordinary one of the public internet: not private, local, shared, mapped, tunnelled, reserved or
- * for documentation. False for what is no address, and for other spellings of one (0x7f.1, 2130706433, 010.8.8.8).
+ * Whether `address` is an ordinary public internet address: not private, local, shared, mapped, tunnelled, reserved or
+ * for documentation. False for anything else, including other spellings of an address (0x7f.1, 2130706433, 010.8.8.8).
  */
 export function isPublicAddress(address: string): boolean {
   if (!isIP(address)) return false;
@@ -132,7 +135,7 @@ export function isPublicAddress(address: string): boolean {
 
 const PRIVATE_NAMES = /^(.*\.)?(localhost|local|internal|intranet|home\.arpa)\.?$/i;
 
-/** Whether the host of a URL, a name or an address, may be public, as far as its text tells. */
+/** Whether the host of a URL, a name or an address, may be public, judged by its text alone. */
 export function isPublicHost(hostname: string): boolean {
   const host = canonicalHost(hostname);
   if (isLiteral(host)) return host === hostname.toLowerCase() && isPublicAddress(withoutBrackets(host));
@@ -142,7 +145,7 @@ export function isPublicHost(hostname: string): boolean {
 const SCHEMES = new Set(['https:', 'http:', 'wss:', 'ws:', 'mqtts:', 'mqtt:']);
 const HOSTLESS = new Set(['ipfs:', 'did:']);
 
-/** Whether a URL has a scheme that is no script and no file, and a host that is not this machine's or a private one. */
+/** Whether a URL has a non-script, non-file scheme and a host that may be public. */
 export function isPublicUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
@@ -152,18 +155,18 @@ export function isPublicUrl(text: string): boolean {
 
 const NOT_PUBLIC = 'must lead to the public internet; private, loopback and link-local addresses are refused';
 
-/** Why nothing is posted to this URL of a webhook, as far as its text tells; undefined when it may be. */
+/** Why a webhook URL is refused, judged by its text alone; undefined when it is acceptable. */
 export function addressProblem(text: string): string | undefined {
-  if (!URL.canParse(text)) return 'is no URL such as https://example.com/hooks';
+  if (!URL.canParse(text)) return 'is not a URL such as https://example.com/hooks';
   const { protocol, username, password, hostname, port } = new URL(text);
-  if (protocol !== 'https:') return 'must begin with https://';
-  if (username || password) return 'must not hold a user name or a password';
-  if (port === '0') return 'has no such port';
+  if (protocol !== 'https:') return 'must start with https://';
+  if (username || password) return 'must not contain a user name or a password';
+  if (port === '0') return 'has an invalid port';
   const isWhole = isLiteral(hostname) || /\.[^.]/.test(hostname);
   return isWhole && isPublicHost(hostname) ? undefined : NOT_PUBLIC;
 }
 
-/** The same, with what the name leads to now; a name that leads nowhere yet is asked again when something is sent. */
+/** The same, plus DNS resolution. A name that does not resolve yet passes, because it is checked again on delivery. */
 export async function findResolvedProblem(text: string, resolve: Resolve = dnsResolver()): Promise<string | undefined> {
   const problem = addressProblem(text);
   if (problem !== undefined) return problem;

@@ -2,30 +2,30 @@
 
 export const HTTP_LIMITS = {
   // --- services ---------------------------------------------------------------------------------------------------------
-  /** Characters of a URL that `http.get` and `http.post` call. */
+  /** Characters of a URL passed to `http.get` and `http.post`. */
   httpUrlChars: 2_048,
-  /** Characters of an Idempotency-Key that is sent as it is; of a longer one its hash is sent. */
+  /** Characters of an Idempotency-Key sent as is; a longer one is hashed. */
   httpKeyChars: 255,
-  /** Bytes of an answer that `http.get` and `http.post` read. */
+  /** Bytes of a response read by `http.get` and `http.post`. */
   httpAnswerBytes: 65_536,
-  /** Levels of lists and objects in such an answer. */
+  /** Nesting depth of JSON in such a response. */
   httpAnswerDepth: 64,
 
   // --- connections ------------------------------------------------------------------------------------------------------
-  /** Connections to one host at the same time. */
+  /** Concurrent connections per host. */
   httpSockets: 64,
-  /** Connections to one host that are kept open when idle. */
+  /** Idle keep-alive connections per host. */
   httpIdleSockets: 16,
-  /** Milliseconds of silence after which a connection is closed. */
+  /** Idle milliseconds after which a connection is closed. */
   httpIdleMs: 5_000,
 
   // --- DNS --------------------------------------------------------------------------------------------------------------
-  /** Milliseconds that a name server has to answer the first try; the second has about twice as long. */
+  /** Milliseconds a name server has for the first attempt; the second has about twice as long. */
   dnsTryMs: 1_500,
-  /** Times that a name server is asked. */
+  /** Attempts per name server. */
   dnsTries: 2,
 
   // --- events and bulk --------------------------------------------------------------------------------------------------
-  /** Milliseconds that the name of a new webhook's host may take to be resolved before it is left for later. */
+  /** Milliseconds to resolve a new webhook's host before the check is deferred. */
   webhookResolveMs: 1_000,
 } as const;

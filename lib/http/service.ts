@@ -1,4 +1,4 @@
-// The services `http.get` and `http.post`: calls of listed hosts, with JSON in and out.
+// The services `http.get` and `http.post`: JSON calls to listed hosts.
 
 import { createHash } from 'node:crypto';
 import type { ServiceCall, Services } from '../engine/service.ts';
@@ -10,9 +10,14 @@ import { guardedLookup, parseHosts, type Resolve, systemResolve } from './hosts.
 import { HTTP_LIMITS } from './limits.ts';
 
 export interface HttpServiceOptions {
-  /** The hosts that may be called: `host`, `host:port` or `*.example.com`; private addresses and localhost by name only. */
+  /**
+   * Hosts that may be called: `host`, `host:port` or `*.example.com`; private addresses and localhost only when listed.
+   */
   readonly hosts: readonly string[];
-  /** All addresses of a host name. @default the system's resolver */
+  /**
+   * Resolves a host name to all its addresses.
+   * @default the system resolver
+   */
   readonly lookup?: Resolve;
 }
 
@@ -23,19 +28,19 @@ export type HttpServices = {
 
 const INPUTS = { GET: ['url', 'query', 'headers'], POST: ['url', 'query', 'headers', 'body'] } as const;
 
-// What frames the request belongs to it, not to a flow.
+// Headers that frame the request; a flow must not set them.
 const OWN_HEADERS =
   /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|accept-encoding|idempotency-key)$/;
 
 /**
  * `http.get` and `http.post`. Input: `{url, query?, headers?}`, and `body?` (any JSON) for a post; null values of `query`
- * are left out, lists repeat the name. Answer: `{status, body}`, where `body` is the JSON of the answer, its text when it
- * is none, or null when it is empty. A post carries the call's key as `Idempotency-Key`.
+ * are omitted, lists repeat the name. Output: `{status, body}`, where `body` is the parsed JSON of the response, its text
+ * when it is not JSON, or null when it is empty. A post sends the call's key as `Idempotency-Key`.
  *
- * Rejects with ERR_INPUT for a malformed input; with ERR_SERVICE for a host that is not listed or leads to a private
- * address, an answer that is not 2xx (its `cause` is `{ status }`), too large or broken; with ERR_TIMEOUT when the call's
- * signal aborts. The `retry` of an ERR_SERVICE is true for 5xx, 429 and broken connections. Messages show origin and
- * path, never the query, headers or bodies. Throws ERR_CONFIG for a list of hosts that cannot be.
+ * Rejects with ERR_INPUT for malformed input; with ERR_SERVICE for a host that is not listed or resolves to a private
+ * address, and for a response that is not 2xx (`cause` is `{ status }`), too large or invalid; with ERR_TIMEOUT when the
+ * call's signal aborts. The `retry` of an ERR_SERVICE is true for 5xx, 429 and broken connections. Messages show origin
+ * and path, never the query, headers or bodies. Throws ERR_CONFIG for an invalid host list.
  */
 export function httpServices(options: HttpServiceOptions): HttpServices & Services {
   const findReach = parseHosts(options.hosts);
@@ -58,13 +63,14 @@ export function httpServices(options: HttpServiceOptions): HttpServices & Servic
 function readInput(method: HttpRequest['method'], input: JsonObject, call: ServiceCall): HttpRequest {
   const name = `http.${method.toLowerCase()}`;
   const fail = (problem: string) => new TwinlineError('ERR_INPUT', `Cannot call ${name}: ${problem}.`);
-  const known: readonly string[] = INPUTS[method];
-  const unknown = Object.keys(input).find((key) => !known.includes(key));
-  if (unknown !== undefined) throw fail(`its input has no "${unknown}". It takes ${known.join(', ')}`);
+  const names: readonly string[] = INPUTS[method];
+  const unknown = Object.keys(input).find((key) => !names.includes(key));
+  if (unknown !== undefined) throw fail(`its input has no field "${unknown}". It takes ${names.join(', ')}`);
   const url = readUrl(input.url ?? null, fail);
   for (const [key, value] of entries('query', input.query, fail)) {
     for (const one of Array.isArray(value) ? value : [value]) {
-      if (typeof one === 'object' && one !== null) throw fail(`"query.${key}" is no plain value and no list of such`);
+      if (typeof one === 'object' && one !== null)
+        throw fail(`"query.${key}" is neither a plain value nor a list of plain values`);
       if (one !== null) url.searchParams.append(key, String(one));
     }
   }
@@ -79,7 +85,7 @@ function readInput(method: HttpRequest['method'], input: JsonObject, call: Servi
     if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(lower) || OWN_HEADERS.test(lower))
       throw fail(`the header "${key}" cannot be set`);
     if (typeof value !== 'string' || !/^[\t\x20-\x7e]*$/.test(value))
-      throw fail(`"headers.${key}" is no line of ASCII text`);
+      throw fail(`"headers.${key}" is not a single line of ASCII text`);
     headers[lower] = value;
   }
   headers['accept-encoding'] = 'identity';
@@ -94,8 +100,8 @@ function readUrl(value: Json, fail: (problem: string) => TwinlineError): URL {
     throw fail(`"url" must be an absolute URL of at most ${HTTP_LIMITS.httpUrlChars} characters`);
   }
   const url = new URL(value);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw fail('"url" must begin with http:// or https://');
-  if (url.username || url.password) throw fail('"url" must not hold a user name or password; use a header');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw fail('"url" must start with http:// or https://');
+  if (url.username || url.password) throw fail('"url" must not contain a user name or password; use a header');
   return url;
 }
 
@@ -105,7 +111,7 @@ function entries(name: string, value: Json | undefined, fail: (problem: string) 
   return Object.entries(value as JsonObject);
 }
 
-// Keys hold session ids, and those may hold any text.
+// Call keys contain session ids, which may be any text.
 function headerKey(key: string): string {
   const isPlain = key.length <= HTTP_LIMITS.httpKeyChars && /^[\x21-\x7e]+$/.test(key);
   return isPlain ? key : createHash('sha256').update(key).digest('base64url');
@@ -114,31 +120,31 @@ function headerKey(key: string): string {
 function readBody(request: HttpRequest, { status, contentType, text }: HttpAnswer): Json {
   const fail = (problem: string, retry: boolean) => httpFailure(request, problem, { retry, status });
   if (text.trim() === '') return null;
-  const promised = /[/+]json\b/i.test(contentType);
-  if (!promised && !/^\s*[{[]/.test(text)) return text;
+  const claimsJson = /[/+]json\b/i.test(contentType);
+  if (!claimsJson && !/^\s*[{[]/.test(text)) return text;
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    if (promised) throw fail('answered JSON that cannot be read', true);
+    if (claimsJson) throw fail('answered malformed JSON', true);
     return text;
   }
   const flaw = flawOfNumbers(text);
   if (flaw) throw fail(`answered JSON that ${wordsAt(flaw)}`, false);
-  return plain(value, 0, () => fail(`answered JSON of more than ${HTTP_LIMITS.httpAnswerDepth} levels`, false));
+  return plain(value, 0, () => fail(`answered JSON nested deeper than ${HTTP_LIMITS.httpAnswerDepth} levels`, false));
 }
 
 const PROTOTYPE_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
-// JSON.parse gives own `__proto__` properties and -0; neither survives being copied or stored.
+// JSON.parse creates own `__proto__` properties and -0; neither survives copying or storage.
 function plain(value: unknown, depth: number, tooDeep: () => TwinlineError): Json {
   if (typeof value === 'number') return value + 0;
   if (value === null || typeof value !== 'object') return value as Json;
   if (depth >= HTTP_LIMITS.httpAnswerDepth) throw tooDeep();
   if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1, tooDeep));
-  const kept: { [name: string]: Json } = {};
+  const copy: { [name: string]: Json } = {};
   for (const [name, part] of Object.entries(value)) {
-    if (!PROTOTYPE_NAMES.has(name)) kept[name] = plain(part, depth + 1, tooDeep);
+    if (!PROTOTYPE_NAMES.has(name)) copy[name] = plain(part, depth + 1, tooDeep);
   }
-  return kept;
+  return copy;
 }

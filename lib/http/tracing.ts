@@ -1,7 +1,8 @@
-// Spans for OpenTelemetry, through its API alone: without an SDK that is loaded beside Twinline, nothing is made and nothing is sent.
+// Spans for OpenTelemetry, through its API only: unless an SDK is loaded alongside Twinline, nothing is created or sent.
 //
-// Names and attributes follow the semantic conventions for HTTP, databases and generative AI. They hold names of ours (methods, templates
-// of routes, services, screens, outcomes) and no path, phone number or text of callers: so `url.path` and `url.query` are left out.
+// Names and attributes follow the semantic conventions for HTTP, databases and generative AI. They contain our own names
+// (methods, route templates, services, screens, outcomes) and no path, phone number or text of callers; so `url.path`
+// and `url.query` are omitted.
 
 import {
   type Attributes,
@@ -17,29 +18,29 @@ import {
 
 const NONE = new ProxyTracerProvider().getDelegate();
 
-/** Whether an SDK takes spans. */
+/** Whether an SDK records spans. */
 export function isTracing(): boolean {
   const provider = trace.getTracerProvider();
   return provider instanceof ProxyTracerProvider ? provider.getDelegate() !== NONE : true;
 }
 
 export interface SpanOptions {
-  /** `in`: a request of others; `out`: one to others. */
+  /** `in`: an incoming request; `out`: an outgoing one. */
   readonly way: 'in' | 'out';
   readonly attributes: Attributes;
-  /** The headers of a request of others: its `traceparent` is the span's parent. */
+  /** Headers of an incoming request, whose `traceparent` is the span's parent. */
   readonly headers?: { readonly [name: string]: string | string[] | undefined };
 }
 
 const KINDS = { in: SpanKind.SERVER, out: SpanKind.CLIENT } as const;
 
-/** Does the work inside a span, which is its argument; the work ends it. */
+/** Runs the work inside a span, passed as its argument; the work must end it. */
 export function openSpan<T>(name: string, { way, attributes, headers }: SpanOptions, work: (span: Span) => T): T {
   const parent = headers ? propagation.extract(ROOT_CONTEXT, headers) : context.active();
   return trace.getTracer('twinline').startActiveSpan(name, { kind: KINDS[way], attributes }, parent, work);
 }
 
-/** The same for work that ends by itself: the span ends with it, and says whether it failed, without its words. */
+/** Runs the work inside a span that ends with it and records failure, without the error message. */
 export async function traced<T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T> {
   if (!isTracing()) return work();
   return openSpan(name, options, async (span) => {
@@ -54,16 +55,16 @@ export async function traced<T>(name: string, options: SpanOptions, work: () => 
   });
 }
 
-/** What was begun inside a span, which goes on until it is ended. */
+/** Work inside a span that stays open until `end` is called. */
 export interface TracedWork<T> {
   readonly result: T;
-  /** Adds to the span. */
+  /** Adds attributes to the span. */
   describe(attributes: Attributes): void;
-  /** Ends the span; with an error it says that the work failed, without its words. */
+  /** Ends the span, marking it failed if there is an error, without the error message. */
   end(error?: unknown): void;
 }
 
-/** Begins work inside a span that is longer than the call, such as a stream: what it asks of others is part of the span. */
+/** Starts work inside a span that outlives the call, such as a stream; calls that it makes become child spans. */
 export function beginTraced<T>(name: string, options: SpanOptions, begin: () => T): TracedWork<T> {
   if (!isTracing()) return { result: begin(), describe: () => {}, end: () => {} };
   return openSpan(name, options, (span) => ({
@@ -76,14 +77,14 @@ export function beginTraced<T>(name: string, options: SpanOptions, begin: () => 
   }));
 }
 
-/** Says that the work of a span failed, without its words. */
+/** Marks a span as failed, without the error message. */
 export function markFailed(span: Span, error: unknown): void {
   const { code } = error as { code?: unknown };
   span.setAttribute('error.type', typeof code === 'string' ? code : '_OTHER');
   span.setStatus({ code: SpanStatusCode.ERROR, ...(typeof code === 'string' && { message: code }) });
 }
 
-/** Adds to the span of the present request, if there is one. */
+/** Adds attributes to the current span, if any. */
 export function describeSpan(attributes: Attributes, name?: string): void {
   if (!isTracing()) return;
   const span = trace.getActiveSpan();
@@ -91,13 +92,13 @@ export function describeSpan(attributes: Attributes, name?: string): void {
   if (name !== undefined) span?.updateName(name);
 }
 
-/** The present span, as lines of the log name it; empty outside of one. */
+/** The ids of the current span, as log fields; empty outside a span. */
 export function spanFields(): { readonly trace_id?: string; readonly span_id?: string } {
   const span = trace.getActiveSpan()?.spanContext();
   return span ? { trace_id: span.traceId, span_id: span.spanId } : {};
 }
 
-/** Headers of a request to others, with the `traceparent` of the present span. */
+/** Adds the `traceparent` of the current span to outgoing headers. */
 export function withTrace<H extends { readonly [name: string]: string }>(headers: H): H {
   if (!isTracing()) return headers;
   const carrier: { [name: string]: string } = { ...headers };

@@ -77,7 +77,7 @@ export function checkAppend(frames: readonly string[], options: AppendOptions): 
 }
 
 function frameBytes(text: string): number {
-  if (!isWellFormed(text)) throw appendError('a frame has half a surrogate pair');
+  if (!isWellFormed(text)) throw appendError('a frame has a lone surrogate');
   const bytes = Buffer.byteLength(text);
   if (bytes > STORE_LIMITS.frameBytes)
     throw appendError(`a frame has ${bytes} bytes of at most ${STORE_LIMITS.frameBytes}`);

@@ -13,7 +13,7 @@ export interface SharedNotes {
    * guess that there is none: a write is enough then. Calls `change` anew for each revision; throws ERR_CONFLICT after
    * COMMON_LIMITS.conflictsPerTurn tries, and ERR_STORE.
    */
-  change<T extends Json>(key: string, change: (noted: T | undefined) => T): Promise<T>;
+  change<T extends Json>(key: string, change: (note: T | undefined) => T): Promise<T>;
 }
 
 export interface SharedNotesOptions {
@@ -25,7 +25,7 @@ export interface SharedNotesOptions {
 
 export function sharedNotes({ store, clock, keepMs }: SharedNotesOptions): SharedNotes {
   return {
-    async change<T extends Json>(key: string, change: (noted: T | undefined) => T): Promise<T> {
+    async change<T extends Json>(key: string, change: (note: T | undefined) => T): Promise<T> {
       let seen: { readonly revision: number; readonly noted: T | undefined } = { revision: 0, noted: undefined };
       for (let tries = 0; tries < COMMON_LIMITS.conflictsPerTurn; tries++) {
         const next = change(seen.noted);

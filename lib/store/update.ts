@@ -24,6 +24,8 @@ export type ChangeBody<Body> = (body: Body | undefined) => Promise<Body | undefi
 export interface UpdateOptions<Body extends JsonObject> {
   /** Writes the next body in place of `old`, at its revision. @default `documents.replace` */
   readonly replace?: (old: StoredDocument<Body>, body: Body) => Promise<ReplaceResult>;
+  /** The document as the caller has just read it, for the first try. @default it is read */
+  readonly known?: StoredDocument<Body> | undefined;
 }
 
 /** Random pauses, so that writers that met do not meet again. */
@@ -44,7 +46,7 @@ export async function update<Body extends JsonObject>(
   for (let tries = 0; tries < COMMON_LIMITS.conflictsPerTurn; tries++) {
     // The first conflict is rarely followed by another one.
     if (tries > 1) await systemClock.wait(retryDelay(tries - 1, BACKOFF));
-    const old = await documents.get<Body>(kind, id);
+    const old = (tries === 0 && options.known) || (await documents.get<Body>(kind, id));
     const body = await change(old?.body);
     if (body === undefined) return old ? { kind: 'unchanged', document: old } : { kind: 'missing' };
     const result = old ? await replace(old, body) : await documents.insert(kind, id, body);

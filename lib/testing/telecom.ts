@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { TwinlineError } from '../errors.ts';
+import { requireGiven } from '../given.ts';
 import type { UssdReply } from '../ussd/adapter.ts';
 import type { AdapterName } from '../ussd/adapters.ts';
 import { TELECOM_DIALECTS, type TelecomDialect, type TelecomStep } from '../ussd/telecoms.ts';
@@ -50,10 +51,9 @@ export interface TelecomGateway {
  * (await caller.type('*')).kind; // → 'end'
  * await server.close();
  */
-export function telecomGateway(
-  dialect: AdapterName | TelecomDialect,
-  { url, headers }: TelecomOptions,
-): TelecomGateway {
+export function telecomGateway(dialect: AdapterName | TelecomDialect, options: TelecomOptions): TelecomGateway {
+  requireGiven('call a gateway', options, {});
+  const { url, headers } = options;
   const spoken = typeof dialect === 'string' ? TELECOM_DIALECTS[dialect] : dialect;
 
   const send = async (step: TelecomStep): Promise<UssdReply | undefined> => {

@@ -1,4 +1,4 @@
-// The table of the telecom dialects that we speak.
+// The table of supported telecom dialects.
 
 import { africasTalking } from './adapters/africastalking.ts';
 import { arkesel } from './adapters/arkesel.ts';
@@ -9,8 +9,8 @@ import { nalo } from './adapters/nalo.ts';
 import type { TextMode } from './request.ts';
 
 /**
- * Every adapter by name; `africastalking` is also the plain endpoint. `textMode` is that of the plain endpoint; the other
- * dialects have a fixed one.
+ * Every adapter by name; `africastalking` also serves the plain endpoint, and `textMode` applies to it; the mode of the other
+ * dialects is fixed.
  * @example
  * const { hubtel } = createAdapters('cumulative');
  * hubtel.name; // → 'hubtel'
@@ -20,5 +20,5 @@ export function createAdapters(textMode: TextMode) {
   return { africastalking: africasTalking(textMode), hubtel, nalo, arkesel, infobip, comviva } as const;
 }
 
-/** The dialects that are shipped. */
+/** The names of the shipped dialects. */
 export type AdapterName = keyof ReturnType<typeof createAdapters>;

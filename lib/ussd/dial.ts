@@ -1,7 +1,7 @@
 // What a phone request means for its session: a first dial, a new answer, a retry, an outdated text, or no session.
 //
-// Cumulative text carries the PIN, so it is never kept. What is kept of every text is its length and a keyed hash: enough
-// to know a retry, an older text, and where the new answer begins in a longer one.
+// Cumulative text contains the PIN, so it is never stored. We store its length and a keyed hash: enough to recognise a
+// retry or an older text, and to find where the new answer starts in a longer one.
 
 import type { Decision, SessionState } from '../engine/session/turn.ts';
 import type { DoorValues } from '../flow/format/names.ts';
@@ -13,20 +13,20 @@ interface PhoneDoor extends JsonObject {
   readonly sessionId: string;
   readonly phoneNumber: string;
   readonly serviceCode: string;
-  /** Requests that were taken, oldest first: `length:turn key;` for each, in one string, which is cheap to read back. */
+  /** Accepted requests, oldest first, as `length:turn key;` each, in one string because that parses fast. */
   readonly marks: string;
-  /** Keyed hashes of the SIM card, where the dialect names it. */
+  /** Keyed hashes of the SIM card, if the dialect identifies it. */
   readonly sim?: string;
-  /** An operator has ended the session. */
+  /** An operator ended the session. */
   readonly isClosed?: boolean;
-  /** The phone is one of the simulator. */
+  /** The phone is a simulated one. */
   readonly simulated?: true;
 }
 
-/** Kept of a session that an operator ends: what its phone sends then begins nothing, whatever {@link UnknownSession} says. */
+/** Stored when an operator ends a session: further requests do not start a new one, whatever {@link UnknownSession} says. */
 export const CLOSED = { isClosed: true } as const satisfies Partial<PhoneDoor>;
 
-/** What to do with the first request of an unknown session when its text is not empty. */
+/** How to treat the first request of an unknown session when its text is not empty. */
 export type UnknownSession = 'end' | 'menu' | 'forward';
 
 /** Why a request was refused. */
@@ -34,31 +34,31 @@ export type DialRefusal = 'not-yours' | 'mismatch' | 'unknown';
 
 export interface DialRules {
   readonly flow: string;
-  /** Variables that it begins with, besides those that the door fills; only those that it declares count. @default none */
+  /** Initial variables besides those the gateway sets; only variables that the flow declares apply. @default none */
   readonly given?: JsonObject;
-  /** The phone is one of the simulator: services are told so. @default false */
+  /** The phone is a simulated one; services are told. @default false */
   readonly simulated?: boolean;
-  /** The first makes turn keys; the others know those that were made before a change of keys. At least one. */
+  /** The first key makes turn keys; the others recognise turn keys made before a rotation. At least one. */
   readonly keys: readonly Buffer[];
   readonly unknownSession: UnknownSession;
-  /** The keyed hashes that are kept of an IMSI. */
+  /** Keyed hashes of an IMSI, which is not stored itself. */
   readonly markSim: (imsi: string) => string;
 }
 
 export interface Dial {
-  /** Undefined where nothing can tell a retry from a new answer: `latest` mode without message numbers. */
+  /** Undefined when a retry cannot be told from a new answer: `latest` mode without message numbers. */
   readonly turnKey: string | undefined;
-  readonly decide: (seen: SessionState) => Decision;
+  readonly decide: (session: SessionState) => Decision;
 }
 
-/** The hashes of an IMSI under every key, the active one first, parted by spaces: all that is kept of it. */
+/** The hashes of an IMSI under every key, the active one first, separated by spaces. Nothing else of it is stored. */
 export function markSim(keyring: Keyring, imsi: string): string {
   return keyring.ids.map((kid) => `${kid}:${shortMac(keyring.subkey('sim/v1', kid)!, [imsi])}`).join(' ');
 }
 
 const MARKS_CHARS = 1_344;
 
-/** Reads a request against the session that is stored under its id. */
+/** Interprets a request against the session stored under its id. */
 export function readDial(request: UssdRequest, rules: DialRules): Dial {
   return request.mode === 'cumulative' ? readCumulative(request, rules) : readLatest(request, rules);
 }
@@ -72,20 +72,20 @@ function readCumulative(request: UssdRequest, rules: DialRules): Dial {
   const mark = `${text.length}:${turnKey};`;
   const begin = prepareBegin(request, rules, mark);
 
-  const decide = (seen: SessionState): Decision => {
-    if (seen.kind === 'unreadable') return text === '' ? begin([]) : refuse('unknown');
-    if (seen.kind === 'none') return text === '' ? begin([]) : decideUnknown(rules, begin, text.split('*'));
-    const door = seen.door as PhoneDoor;
+  const decide = (session: SessionState): Decision => {
+    if (session.kind === 'unreadable') return text === '' ? begin([]) : refuse('unknown');
+    if (session.kind === 'none') return text === '' ? begin([]) : decideUnknown(rules, begin, text.split('*'));
+    const door = session.door as PhoneDoor;
     const { marks } = door;
     const olderMarks = () => older.map((key) => `${text.length}:${makeTurnKey(text, key)};`);
     const seenMark = hasMark(marks, mark) ? mark : olderMarks().find((one) => hasMark(marks, one));
     const isOlder = seenMark !== undefined;
-    if (seen.kind === 'ended') {
+    if (session.kind === 'ended') {
       if (text === '') return begin([]);
       return isOlder || door.isClosed ? { kind: 'repeat' } : decideUnknown(rules, begin, text.split('*'));
     }
     if (!isOwner(request, door)) return refuse('not-yours');
-    // The text of a turn that was begun and never answered: its outcome is shown.
+    // The text of a turn that was started but never answered: show its outcome.
     if (isOlder && marks.endsWith(seenMark)) return { kind: 'input', input: '', door };
     if (isOlder || text === '') return { kind: 'repeat' };
     const [length, key] = lastMark(marks);
@@ -112,7 +112,7 @@ function lastMark(marks: string): [length: number, turnKey: string] {
   return [Number(last.slice(0, colon)), last.slice(colon + 1)];
 }
 
-// The oldest marks of a very long session are forgotten.
+// Drops the oldest mark of a very long session.
 function trimMarks(marks: string): string {
   return marks.length <= MARKS_CHARS ? marks : marks.slice(marks.indexOf(';') + 1);
 }
@@ -124,28 +124,28 @@ function readLatest(request: UssdRequest, rules: DialRules): Dial {
   const turnKey = turnId === undefined ? undefined : makeTurnKey(rules.keys[0]!);
   const mark = turnKey === undefined ? '' : `0:${turnKey};`;
   const begin = prepareBegin(request, rules, mark);
-  // A copy of a message may come after later ones. One that begins a dial is a new dial under an id that is used again.
+  // A copy may arrive after later messages. A copy of a first message is a new dial that reuses the session id.
   const takenMark = ({ marks }: PhoneDoor): string | undefined => {
     if (isFirst || mark === '') return undefined;
     const [, ...older] = rules.keys;
     return [mark, ...older.map((key) => `0:${makeTurnKey(key)};`)].find((one) => hasMark(marks, one));
   };
 
-  const decide = (seen: SessionState): Decision => {
-    if (seen.kind === 'ended' && takenMark(seen.door as PhoneDoor) !== undefined) return { kind: 'repeat' };
-    if (seen.kind !== 'live') {
+  const decide = (session: SessionState): Decision => {
+    if (session.kind === 'ended' && takenMark(session.door as PhoneDoor) !== undefined) return { kind: 'repeat' };
+    if (session.kind !== 'live') {
       if (isFirst || dialled !== undefined) return begin([]);
-      if (seen.kind === 'ended' && (seen.door as PhoneDoor).isClosed) return { kind: 'repeat' };
-      return seen.kind === 'unreadable' ? refuse('unknown') : decideUnknown(rules, begin, [text]);
+      if (session.kind === 'ended' && (session.door as PhoneDoor).isClosed) return { kind: 'repeat' };
+      return session.kind === 'unreadable' ? refuse('unknown') : decideUnknown(rules, begin, [text]);
     }
-    const door = seen.door as PhoneDoor;
+    const door = session.door as PhoneDoor;
     if (!isOwner(request, door)) return refuse('not-yours');
-    // Of a turn that was begun and never answered the outcome is shown.
-    const taken = takenMark(door);
-    if (taken !== undefined)
-      return door.marks.endsWith(taken) ? { kind: 'input', input: '', door } : { kind: 'repeat' };
-    // The same first request twice is a retry; later in a session it is a new dial under an id that is used again.
-    if (seen.turn === 1 && (isFirst || dialled === door.serviceCode)) return { kind: 'repeat' };
+    // The turn was started but never answered: show its outcome.
+    const retryMark = takenMark(door);
+    if (retryMark !== undefined)
+      return door.marks.endsWith(retryMark) ? { kind: 'input', input: '', door } : { kind: 'repeat' };
+    // A repeated first request is a retry; later in a session it is a new dial that reuses the session id.
+    if (session.turn === 1 && (isFirst || dialled === door.serviceCode)) return { kind: 'repeat' };
     if (isFirst) return begin([]);
     return { kind: 'input', input: text, door: mark ? { ...door, marks: trimMarks(door.marks + mark) } : door };
   };
@@ -157,11 +157,11 @@ type Begin = (inputs: readonly string[]) => Decision;
 function prepareBegin(request: UssdRequest, rules: DialRules, marks: string): Begin {
   const { sessionId, phoneNumber, imsi } = request;
   const serviceCode = request.serviceCode || (request.dialled ?? '');
-  const known = { sessionId, phoneNumber, serviceCode, marks, ...(rules.simulated && { simulated: true as const }) };
+  const base = { sessionId, phoneNumber, serviceCode, marks, ...(rules.simulated && { simulated: true as const }) };
   const input: DoorValues<'phone'> = { sessionId, phoneNumber, msisdn: phoneNumber, serviceCode };
   const first = rules.given ? { ...rules.given, ...input } : input;
   return (inputs) => {
-    const door = imsi === undefined ? known : { ...known, sim: rules.markSim(imsi) };
+    const door = imsi === undefined ? base : { ...base, sim: rules.markSim(imsi) };
     return { kind: 'begin', conversation: rules.flow, input: first, door, inputs };
   };
 }
@@ -171,9 +171,9 @@ function decideUnknown(rules: DialRules, begin: Begin, inputs: readonly string[]
   return begin(rules.unknownSession === 'forward' ? inputs : []);
 }
 
-// Dialects that do not repeat phone or code leave them empty.
+// Dialects that do not repeat phone or service code leave them empty.
 function isOwner(request: UssdRequest, door: PhoneDoor): boolean {
-  const isSame = (sent: string, kept: string) => sent === '' || sent === kept;
+  const isSame = (value: string, text: string) => value === '' || value === text;
   return isSame(request.phoneNumber, door.phoneNumber) && isSame(request.serviceCode, door.serviceCode);
 }
 

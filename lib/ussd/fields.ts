@@ -1,17 +1,17 @@
-// The body of a request as fields, in the two forms that telecoms send: JSON and a form.
+// Parses request bodies in the two forms that telecoms send: JSON and form-urlencoded.
 
 import { flawOfNumbers } from '../json/reader.ts';
 import { USSD_LIMITS } from './limits.ts';
 import { refusal } from './request.ts';
 
-/** The fields of a body by name; values are of any type. */
+/** Body fields by name; values may have any type. */
 export type UssdFields = Readonly<Record<string, unknown>>;
 
 const ENCODED = /[+%]/;
 
 /**
- * The fields of a JSON or form-urlencoded body. Its first character tells which: gateways and curl mislabel bodies, and
- * no form that we accept begins with `{`. Throws ERR_INPUT on anything malformed, on a repeated name and on `__proto__`.
+ * Parses a JSON or form-urlencoded body. The first character decides, because gateways and curl mislabel bodies and no
+ * valid form starts with `{`. Throws ERR_INPUT for malformed bodies, repeated names and `__proto__`.
  * @example
  * readFields('from=%2B260971234567&text=1'); // → { from: '+260971234567', text: '1' }
  * readFields('{"text":"1"}'); // → { text: '1' }
@@ -25,7 +25,7 @@ export function readFields(body: string): UssdFields {
 }
 
 /**
- * As {@link readFields}, but no fields at all where it would throw: for the answer to a refused request.
+ * Like {@link readFields}, but returns no fields instead of throwing: for the response to a refused request.
  * @example
  * salvageFields('{"text":'); // → {}
  */
@@ -38,7 +38,7 @@ export function salvageFields(body: string): UssdFields {
 }
 
 /**
- * The named fields to send back: short strings as they are, anything else as ''.
+ * The named fields, to be echoed in the response: short strings unchanged, anything else as ''.
  * @example
  * readEcho({ trace: 't7', other: 'x' }, ['trace']); // → { trace: 't7' }
  */
@@ -56,18 +56,18 @@ function jsonFields(body: string): UssdFields {
   try {
     fields = JSON.parse(body);
   } catch {
-    // The parser's own message quotes the body, PIN and all.
+    // The parser's own message would quote the body, including a PIN.
     throw refusal('the body', 'one JSON object', body);
   }
   const names = Object.keys(fields);
   if (names.length !== countMembers(body)) throw refusal('the body', 'without repeated names', body);
   if (names.includes('__proto__')) throw refusal('the body', 'without __proto__', body);
   const flaw = flawOfNumbers(body);
-  if (flaw) throw refusal(flaw.pointer.slice(1) || 'the body', 'a number that can be kept as it was sent', body);
+  if (flaw) throw refusal(flaw.pointer.slice(1) || 'the body', 'a number that can be represented exactly', body);
   return fields;
 }
 
-/** Members of the outermost object, repeated names included: JSON.parse keeps only the last of those. */
+/** Counts members of the outermost object, including repeated names, of which JSON.parse keeps only the last. */
 function countMembers(json: string): number {
   let depth = 0;
   let members = 0;
@@ -99,7 +99,7 @@ function formFields(body: string): UssdFields {
     const name = decodeForm(equals === -1 ? pair : pair.slice(0, equals), false);
     if (name in fields) throw refusal('the body', 'without repeated names', body);
     if (name === '__proto__') throw refusal('the body', 'without __proto__', body);
-    // `phoneNumber=+254…` without %2B is the commonest slip of all, and no phone number holds a space.
+    // Sending `phoneNumber=+254…` without %2B is the most common mistake, and no phone number contains a space.
     fields[name] = equals === -1 ? '' : decodeForm(pair.slice(equals + 1), name === 'phoneNumber');
   }
   return fields;

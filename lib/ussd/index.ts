@@ -1,4 +1,4 @@
-// What `import … from 'twinline/ussd'` gives: the USSD door without HTTP, its dialects, and the room on a screen.
+// Exports of `twinline/ussd`: the USSD gateway without HTTP, its dialects, and screen capacity.
 
 export { fits, nonGsm7, room, septets, type TextSize } from '../flow/run/render.ts';
 export type { Adapter, AdapterRoute, RawReply, RouteWords, UssdReply } from './adapter.ts';

@@ -1,15 +1,15 @@
 // Limits of lib/ussd: a name, a number, its unit.
 
 export const USSD_LIMITS = {
-  /** Characters of the id that a telecom gives a session. */
+  /** Characters of a session id. */
   ussdSessionIdChars: 100,
-  /** Sessions that one phone may have at a time. */
+  /** Concurrent sessions per phone. */
   sessionsPerPhone: 3,
-  /** Phones whose sessions a process counts; the one that dialled longest ago is forgotten. */
+  /** Phones whose sessions a process tracks; beyond that, the least recent dialler is dropped. */
   phonesCounted: 100_000,
-  /** Sessions of a phone that instances note together, and milliseconds after its last dial until they forget them. */
+  /** Sessions of a phone in the shared note, and milliseconds after its last dial until the note is deleted. */
   keysPerPhone: 64,
   phoneNoteMs: 600_000,
-  /** Bytes of a request body at the USSD door. */
+  /** Bytes of a USSD request body. */
   ussdBodyBytes: 8_192,
 } as const;

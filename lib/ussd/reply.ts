@@ -1,29 +1,29 @@
-// What a caller is shown, the fixed texts of the door, and the shapes in which dialects wrap an answer.
+// The fixed texts shown to callers, and helpers to write a dialect's response.
 
 import type { Adapter, RawReply, UssdReply } from './adapter.ts';
 import { readEcho, salvageFields } from './fields.ts';
 
-/** Shown for a request that breaks the rules. */
+/** Shown for an invalid request. */
 export const INVALID_INPUT: UssdReply = { kind: 'end', text: 'Invalid input. Please try again.' };
-/** Shown when a store or the server is in trouble. */
+/** Shown when the store or the server fails. */
 export const UNAVAILABLE: UssdReply = {
   kind: 'end',
   text: 'Service temporarily unavailable. Please try again later.',
 };
 /** Shown over the rate limit. */
 export const TOO_MANY: UssdReply = { kind: 'end', text: 'Too many requests. Please try again later.' };
-/** Shown to a telecom gateway that may not speak for callers. */
-export const FORBIDDEN: UssdReply = { kind: 'end', text: 'This service takes no requests from here.' };
-/** The answer to an `end` event, which no phone displays. */
+/** Shown to a telecom gateway that is not allowed. */
+export const FORBIDDEN: UssdReply = { kind: 'end', text: 'This service does not accept requests from here.' };
+/** The reply to an `end` event, which no phone displays. */
 export const NOTHING: UssdReply = { kind: 'end', text: '' };
 
 const PREFIX = { continue: 'CON ', end: 'END ' } as const;
 
-/** The Content-Type of plain answers. */
+/** The Content-Type of plain-text responses. */
 export const PLAIN_TYPE = 'text/plain; charset=utf-8';
 
 /**
- * A reply as text whose first word is CON or END.
+ * A plain-text response whose first word is CON or END.
  * @example
  * conEnd({ kind: 'continue', text: 'Hello' }).body; // → 'CON Hello'
  */
@@ -32,7 +32,7 @@ export function conEnd(reply: UssdReply): RawReply {
 }
 
 /**
- * A JSON answer; always 200, for gateways show nothing of a 4xx or 5xx.
+ * A JSON response; always 200, because gateways show nothing for 4xx and 5xx.
  * @example
  * const { status, type, body } = jsonReply({ text: 'Hello' });
  * [status, type, body]; // → [200, 'application/json; charset=utf-8', '{"text":"Hello"}']
@@ -42,8 +42,8 @@ export function jsonReply(value: unknown): RawReply {
 }
 
 /**
- * An XML answer: one element that holds others, in the order of `fields`, with their texts; always 200. What XML 1.0 cannot carry
- * becomes U+FFFD.
+ * An XML response: one element with child elements in the order of `fields`; always 200. Characters that XML 1.0 cannot
+ * represent become U+FFFD.
  * @example
  * xmlReply('ussd', { type: '2', msg: 'Tea & rice' }).body; // → '<?xml version="1.0" encoding="UTF-8"?><ussd><type>2</type><msg>Tea &amp; rice</msg></ussd>'
  */
@@ -54,16 +54,16 @@ export function xmlReply(element: string, fields: { readonly [name: string]: str
 }
 
 /**
- * A text as XML 1.0 may hold it between tags or in quotes.
+ * Escapes text for XML 1.0 content and attribute values.
  * @example
  * escapeXml('a < "b"'); // → 'a &lt; &quot;b&quot;'
  */
 export function escapeXml(text: string): string {
-  // A bare carriage return would be read as a line feed: https://www.w3.org/TR/xml/#sec-line-ends
+  // Parsers turn a bare carriage return into a line feed: https://www.w3.org/TR/xml/#sec-line-ends
   return toXmlCharacters(text).replace(/[&<>"'\r]/g, (character) => ENTITIES[character]!);
 }
 
-/** The text with U+FFFD in the place of what XML 1.0 cannot carry, escaped or not. */
+/** Replaces characters that XML 1.0 cannot represent, even escaped, by U+FFFD. */
 export function toXmlCharacters(text: string): string {
   return text.replace(NOT_IN_XML, '\ufffd');
 }
@@ -80,19 +80,19 @@ const ENTITIES: { readonly [character: string]: string } = {
 };
 
 /**
- * How a dialect answers that wants fields of its request back: those in `echoed`, whose request carries them as `echo`,
- * before the reply in `fields`.
+ * `write` and `refuse` for a dialect that wants request fields echoed: the fields `names`, from the request's `echo`,
+ * followed by those of the reply from `fields`.
  * @example
  * const { write } = echoingReplies(['trace'], ({ kind, text }) => ({ text, end: kind === 'end' }));
  * const request = { sessionId: 's1', serviceCode: '*1#', phoneNumber: '+260971234567', text: '', event: 'turn', mode: 'latest' } as const;
  * write({ kind: 'end', text: 'Bye' }, { ...request, echo: { trace: 't7' } }).body; // → '{"trace":"t7","text":"Bye","end":true}'
  */
 export function echoingReplies(
-  echoed: readonly string[],
+  names: readonly string[],
   fields: (reply: UssdReply) => object,
 ): Pick<Adapter, 'write' | 'refuse'> {
   return {
     write: (reply, request) => jsonReply({ ...request.echo, ...fields(reply) }),
-    refuse: (reply, raw) => jsonReply({ ...readEcho(salvageFields(raw.body), echoed), ...fields(reply) }),
+    refuse: (reply, raw) => jsonReply({ ...readEcho(salvageFields(raw.body), names), ...fields(reply) }),
   };
 }

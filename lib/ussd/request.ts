@@ -1,57 +1,57 @@
-// One phone request in the form that every dialect is read into, and the checks that guard the door.
+// The common form of phone requests in all dialects, and the readers that validate their fields.
 
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { TwinlineError } from '../errors.ts';
 import { USSD_LIMITS } from './limits.ts';
 
-/** `cumulative`: text is the whole history joined by `*`; `latest`: text is only what the caller typed last. */
+/** `cumulative`: text is the whole history joined by `*`; `latest`: text is the last input only. */
 export type TextMode = 'cumulative' | 'latest';
 
-/** One request of a telecom gateway, the same for all dialects. */
+/** A request of a telecom gateway, in any dialect. */
 export type UssdRequest = {
-  /** The gateway's name of the session, 1 to 100 characters, no control characters. */
+  /** The gateway's session id, 1 to 100 characters, no control characters. */
   sessionId: string;
   /**
-   * `*digits#` or `*digits*digits…#`, with dialled extras where the dialect has them; of Hubtel's app the id of a service;
-   * '' = as the session began.
+   * `*digits#` or `*digits*digits…#`, with dialled extras if the dialect has them; for Hubtel's app the id of a service; ''
+   * means unchanged since the session started.
    */
   serviceCode: string;
-  /** E.164 with `+`; '' = as the session began (only on `end` and `status` of dialects that do not repeat it). */
+  /** E.164 with `+`; '' means unchanged since the start (only on `end` and `status` of dialects that do not repeat it). */
   phoneNumber: string;
-  /** What was typed, at most 182 characters, control characters removed; holds PINs: never log or store it in clear. */
+  /** The input, at most 182 characters, without control characters. May contain PINs: never log or store it in clear. */
   text: string;
   /**
-   * `turn`: the caller waits for a screen. `end`: the telecom says that the session is over; nothing can be shown.
-   * `status`: it asks whether the session goes on; answered with NOTHING, whose kind says so.
+   * `turn`: the caller waits for a screen. `end`: the telecom reports the end of the session; nothing can be shown. `status`:
+   * the telecom asks whether the session is alive; the kind of the NOTHING reply tells.
    */
   event: 'turn' | 'end' | 'status';
   mode: TextMode;
-  /** Only on `end` without a phone number: the screen that the telecom saw last. It must be the one that was sent. */
+  /** Only on `end` without a phone number: the last screen the telecom saw, which must be the one we sent. */
   lastReply?: string;
   /** True when the dialect marks this request as the first of its session; text is then ''. */
   fresh?: boolean;
   /**
-   * Only in dialects that do not (reliably) mark a first request: the service code that this text dials, should the
-   * session be unknown. The text is then the code itself and not an answer.
+   * Only in dialects that do not reliably mark a first request: the service code this text dials if the session is unknown.
+   * The text is then that code and not an answer.
    */
   dialled?: string;
-  /** The dialect's number of this message within the session: in `latest` mode, the same number again is a retry. */
+  /** The dialect's message number within the session: in `latest` mode, a repeated number is a retry. */
   turnId?: string;
-  /** The mobile network, in the gateway's own words. */
+  /** The mobile network, as named by the gateway. */
   network?: string;
-  /** The IMSI of the caller's SIM card; only a keyed hash of it is kept. */
+  /** The IMSI of the caller's SIM card; only a keyed hash is stored. */
   imsi?: string;
-  /** Identifiers that the dialect wants back in its answer; nothing but its adapter reads them. */
+  /** Identifiers the dialect wants echoed in its response; only its adapter reads them. */
   echo?: Readonly<Record<string, string>>;
 };
 
-/** An HTTP request as an adapter sees it. */
+/** An HTTP request as adapters see it. */
 export type RawRequest = {
   method: string;
-  /** Decoded segments after the adapter's base path. */
+  /** Decoded path segments after the adapter's base path. */
   path: readonly string[];
   query: URLSearchParams;
-  /** Names in lower case. */
+  /** Lower-case names. */
   headers: Readonly<Record<string, string | undefined>>;
   body: string;
 };
@@ -68,7 +68,7 @@ const IMSI = /^[1-9]\d{9,14}$/;
 const NETWORK = /^[\x20-\x7e]{1,40}$/;
 
 /**
- * The error of every refused request; it names the field and the rule, never the value, which may hold a PIN.
+ * The error for a refused request. Names the field and the rule, never the value, which may contain a PIN.
  * @example
  * refusal('text', 'a text of at most 182 characters', 7).code; // → 'ERR_INPUT'
  */
@@ -118,22 +118,22 @@ export function readServiceCode(value: unknown, field = 'serviceCode'): string {
  */
 export function readPhoneNumber(value: unknown, field = 'phoneNumber'): string {
   if (typeof value === 'string' && E164.test(value)) return value;
-  throw refusal(field, 'E.164: +, then 7 to 15 digits that do not begin with 0', value);
+  throw refusal(field, 'E.164: +, then 7 to 15 digits that do not start with 0', value);
 }
 
 /**
- * Phone number with or without the plus sign, as many gateways send it; answers E.164. Throws ERR_INPUT.
+ * Phone number with or without the plus sign, as many gateways send it; returns E.164. Throws ERR_INPUT.
  * @example
  * readMsisdn('260971234567', 'from'); // → '+260971234567'
  */
 export function readMsisdn(value: unknown, field: string): string {
   const digits = typeof value === 'string' ? MSISDN.exec(value)?.[1] : undefined;
   if (digits !== undefined) return `+${digits}`;
-  throw refusal(field, '7 to 15 digits in international form that do not begin with 0', value);
+  throw refusal(field, '7 to 15 digits in international form that do not start with 0', value);
 }
 
 /**
- * What was typed: at most 182 characters as sent; control characters are removed. Throws ERR_INPUT.
+ * User input: at most 182 characters as sent; removes control characters. Throws ERR_INPUT.
  * @example
  * readText('1*2'); // → '1*2'
  * readText('x'.repeat(183)); // throws ERR_INPUT
@@ -148,8 +148,8 @@ export function readText(value: unknown, field = 'text'): string {
 }
 
 /**
- * The service code in a dialled string, with or without its leading `*` and closing `#` (`920*1`, `*920*1#`,
- * `*123#1#`); undefined when it is not one.
+ * The service code in a dialled string, with or without the leading `*` and closing `#` (`920*1`, `*920*1#`, `*123#1#`);
+ * undefined when there is none.
  * @example
  * readDialled('*123*7#'); // → '*123*7#'
  */
@@ -160,7 +160,7 @@ export function readDialled(value: unknown): string | undefined {
 }
 
 /**
- * A yes or no, as JSON boolean or as the word. Throws ERR_INPUT.
+ * A boolean, or its name as a string. Throws ERR_INPUT.
  * @example
  * readFlag('true', 'end'); // → true
  * readFlag('maybe', 'end'); // throws ERR_INPUT
@@ -172,7 +172,7 @@ export function readFlag(value: unknown, field: string): boolean {
 }
 
 /**
- * The network's name, to be spread into a request; a strange one is left out, for nothing depends on it.
+ * The network's name, to spread into a request. An invalid name is dropped, because nothing depends on it.
  * @example
  * readNetwork('MTN'); // → { network: 'MTN' }
  */
@@ -181,7 +181,7 @@ export function readNetwork(value: unknown): { network?: string } {
 }
 
 /**
- * The IMSI of the SIM card, to be spread into a request; what is none is left out, for gateways fill the field as they like.
+ * The IMSI of the SIM card, to spread into a request. Invalid values are dropped, because gateways fill the field freely.
  * @example
  * readImsi('645010000000001'); // → { imsi: '645010000000001' }
  * readImsi(''); // → {}
@@ -190,7 +190,7 @@ export function readImsi(value: unknown): { imsi?: string } {
   return typeof value === 'string' && IMSI.test(value) ? { imsi: value } : {};
 }
 
-// Characters as people and JSON Schema count them: an emoji is one, though two code units.
+// Counts code points, as people and JSON Schema do: an emoji is one character but two UTF-16 units.
 function exceeds(value: string, limit: number): boolean {
   if (value.length <= limit) return false;
   if (value.length > 2 * limit) return true;

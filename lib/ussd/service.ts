@@ -1,11 +1,11 @@
-// The USSD service without HTTP: takes a phone request and always answers with a screen within the deadline.
+// The USSD service without HTTP: takes a phone request and always replies with a screen before the deadline.
 
 import type { Conversation } from '../engine/conversation.ts';
 import type { Engine } from '../engine/engine.ts';
+import { toPath } from '../engine/machine/state-path.ts';
 import { openStored } from '../engine/session/open.ts';
 import { type Decision, type SessionState, type TurnMove, type TurnResult, takeTurn } from '../engine/session/turn.ts';
 import { endSession, type SessionView, sessionKeys, showSession, viewLiving } from '../engine/sessions.ts';
-import { toPath } from '../flow/run/scope.ts';
 import { requireGiven } from '../given.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
 import type { SharedNotes } from '../store/shared-note.ts';
@@ -17,7 +17,7 @@ import { phoneSessions } from './phone-sessions.ts';
 import { INVALID_INPUT, NOTHING, UNAVAILABLE } from './reply.ts';
 import type { UssdRequest } from './request.ts';
 
-/** Shown when a session is over, expired or unreadable and the caller goes on in it. */
+/** Shown when the caller continues a session that is over, expired or unreadable. */
 export const DIAL_AGAIN: UssdReply = { kind: 'end', text: 'Your session has ended. Please dial again.' };
 
 /** Options of `ussdGateway`. Exported as `UssdGatewayOptions`. */
@@ -26,71 +26,74 @@ export interface UssdServiceOptions<C extends Conversation = Conversation> {
   /** The flow that a dial starts. */
   readonly flow: string;
   readonly keyring: Keyring;
-  /** Names of the adapters whose sessions are listed and looked at. @default those that are shipped */
+  /** Adapters whose sessions are listed and inspected. @default the shipped ones */
   readonly dialects?: readonly string[];
   /** @default 'end' */
   readonly unknownSession?: UnknownSession;
-  /** Milliseconds until an answer must be there. @default 8000 */
+  /** Deadline for a reply, in milliseconds. @default 8000 */
   readonly deadlineMs?: number;
-  /** What went wrong behind an UNAVAILABLE, and the request that it was shown to. */
+  /** Called with the cause of an UNAVAILABLE, and the request that got it. */
   readonly onProblem?: (error: unknown, requestId: string | undefined) => void;
-  /** Called with each turn that was answered, and where it led. */
+  /** Called after each turn. */
   readonly onTurn?: (turn: UssdTurn) => void;
-  /** Where instances that share their store note the sessions of a phone. @default each counts for itself */
+  /** Shared tracking of a phone's sessions across instances. @default each process tracks its own */
   readonly notes?: SharedNotes | undefined;
-  /** A session ended because its phone began more than USSD_LIMITS.sessionsPerPhone. */
+  /** A session was ended because its phone started more than USSD_LIMITS.sessionsPerPhone. */
   readonly onCrowded?: () => void;
 }
 
-/** A turn that was answered, for those who count and log. */
+/** A completed turn, for metrics and logs. */
 export interface UssdTurn {
   readonly dialect: string;
   readonly phoneNumber: string;
   readonly requestId: string | undefined;
-  /** Milliseconds that it took. */
+  /** Duration in milliseconds. */
   readonly ms: number;
   readonly reply: UssdReply['kind'];
-  /** Missing where nothing was done: the reply is one of before, or there is no session. */
+  /** Absent when nothing happened: the reply is a repeated one, or there is no session. */
   readonly move: TurnMove | undefined;
 }
 
-/** A session as operators see it: without secrets, with private values masked. */
+/** A session as shown to operators: without secrets, and with private values masked. */
 export interface SessionDebug {
   readonly state: string;
   readonly context: {
     readonly sessionId: string;
-    /** E.164 with `+`, whole. */
+    /** E.164 with `+`, in full. */
     readonly phoneNumber: string;
-    /** The screen that was shown last; in a conversation with private values, `*` stands for each of their characters. */
+    /** The last screen shown; if the conversation has private values, each of their characters is replaced by `*`. */
     readonly message: string;
     readonly isAuthenticated: boolean;
   };
   readonly status: 'active';
 }
 
-/** What is known of a request besides what it says. */
+/** Facts about a request that are not in the request itself. */
 export interface TurnAbout {
   readonly requestId?: string;
-  /** What it begins when it is a dial. @default the flow of the door, and nothing given */
+  /** What a dial starts. @default the gateway's flow, without initial variables */
   readonly begin?: Partial<Pick<DialRules, 'flow' | 'given'>> | undefined;
-  /** The phone is one of the simulator: its sessions are apart from those of callers, also of the same id and number. @default false */
+  /**
+   * The phone is simulated: its sessions are separate from callers' sessions, even with the same id and number.
+   * @default false
+   */
   readonly simulated?: boolean | undefined;
 }
 
-/** The USSD door without HTTP. Exported as `UssdGateway`. */
+/** The USSD gateway without HTTP. Exported as `UssdGateway`. */
 export interface UssdService<C extends Conversation = Conversation> {
-  /** Answers a request of a dialect. Never rejects. */
+  /** Handles a request of a dialect. Never rejects. */
   turn(request: UssdRequest, dialect: string, about?: TurnAbout): Promise<UssdReply>;
-  /** A living session; that of a simulated phone where no caller has one of this id. */
+  /** A live session; a simulated phone's session only when no caller has this id. */
   inspect(sessionId: string): Promise<SessionDebug | undefined>;
-  /** The path of the screen that a living session of a simulated phone is at, and the version of the flow that it is in. */
+  /** The current screen path of a simulated phone's live session, and its version of the flow. */
   locate(sessionId: string): Promise<{ readonly path: string; readonly conversation: C } | undefined>;
-  /** Ids of living sessions. */
+  /** Ids of live sessions. */
   sessions(): Promise<string[]>;
 }
 
 interface ServedRequest extends Partial<Pick<TurnAbout, 'begin'>> {
-  /** Of the session in the store. */
+  /** The session's key in the store. */
   readonly key: string;
   readonly request: UssdRequest;
   readonly dialect: string;
@@ -101,7 +104,7 @@ interface ServedRequest extends Partial<Pick<TurnAbout, 'begin'>> {
 const SESSIONS_LISTED = 10_000;
 
 /**
- * Opens the door. Session ids of different dialects never meet.
+ * Opens the gateway. Sessions of different dialects are separate, even with equal ids.
  * @example
  * import { randomBytes } from 'node:crypto';
  *
@@ -140,49 +143,49 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
     const { begin, simulated } = about;
     const dial = readDial(request, begin || simulated ? { ...rules, ...begin, simulated } : rules);
     let hasBegun = false;
-    const decide = (seen: SessionState): Decision => {
-      const decision = dial.decide(seen);
+    const decide = (session: SessionState): Decision => {
+      const decision = dial.decide(session);
       hasBegun = decision.kind === 'begin';
       return decision;
     };
-    const begun = performance.now();
+    const startedAt = performance.now();
     const result = await takeTurn(engine, { key, turnKey: dial.turnKey, decide, deadlineMs, requestId });
     const reply = toReply(result);
-    // The turn is stored: what fails from here on must not change its answer.
+    // The turn is stored: failures from here on must not change the reply.
     const report = (error: unknown) => onProblem?.(error, requestId);
     const move = result.kind === 'replied' ? result.move : undefined;
-    const ms = Math.round((performance.now() - begun) * 100) / 100;
+    const ms = Math.round((performance.now() - startedAt) * 100) / 100;
     try {
       onTurn?.({ dialect, phoneNumber: request.phoneNumber, requestId, ms, reply: reply.kind, move });
     } catch (error) {
       report(error);
     }
-    // A simulated phone takes no place from the caller whose number it has.
+    // A simulated phone does not count against the caller with the same number.
     const phone = simulated ? `simulated ${request.phoneNumber}` : request.phoneNumber;
     if (reply.kind === 'end') phones.end(phone, key);
     else if (hasBegun) await phones.begin(phone, key).catch(report);
     return reply;
   };
 
-  // Without message numbers a repeated answer cannot be distinguished from a new one, except while the first is still in progress.
-  const answerOnce = (asked: ServedRequest): Promise<UssdReply> => {
-    const { key, request } = asked;
-    if (request.mode === 'cumulative' || request.turnId !== undefined) return answer(asked);
+  // Without message numbers a retry cannot be told from a new answer, except while the first is still in progress.
+  const answerOnce = (dialectRequest: ServedRequest): Promise<UssdReply> => {
+    const { key, request } = dialectRequest;
+    if (request.mode === 'cumulative' || request.turnId !== undefined) return answer(dialectRequest);
     const same = `${key}\n${request.phoneNumber}\n${request.text}`;
-    const known = inFlight.get(same);
-    if (known) return known;
-    const made = answer(asked).finally(() => inFlight.delete(same));
-    inFlight.set(same, made);
-    return made;
+    const running = inFlight.get(same);
+    if (running) return running;
+    const reply = answer(dialectRequest).finally(() => inFlight.delete(same));
+    inFlight.set(same, reply);
+    return reply;
   };
 
-  const act = (asked: ServedRequest): Promise<UssdReply> => {
-    const { key, request } = asked;
+  const act = (dialectRequest: ServedRequest): Promise<UssdReply> => {
+    const { key, request } = dialectRequest;
     if (request.event === 'end') return hangUp(engine, key, request);
-    return request.event === 'status' ? readStatus(engine, key) : answerOnce(asked);
+    return request.event === 'status' ? readStatus(engine, key) : answerOnce(dialectRequest);
   };
 
-  // The turn goes on when its time is up: the telecom's retry then finds its answer.
+  // On timeout the turn continues: the telecom's retry then gets its reply.
   const turn: UssdService['turn'] = (request, dialect, about) =>
     new Promise((resolve) => {
       const { requestId, begin, simulated = false } = about ?? {};
@@ -201,16 +204,17 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
 
   const inspect = async (sessionId: string): Promise<SessionDebug | undefined> => {
     for (const key of [...listKeys(dialects, sessionId, ussdKey), ...listKeys(dialects, sessionId, simulatedKey)]) {
-      const found = await readDebug(engine, key);
-      if (found) return found;
+      const debug = await readDebug(engine, key);
+      if (debug) return debug;
     }
     return undefined;
   };
 
   const locate: UssdService<C>['locate'] = async (sessionId) => {
     for (const key of listKeys(dialects, sessionId, simulatedKey)) {
-      const opened = openStored(engine, key, await engine.store.load(key));
-      if (opened.kind === 'live') return { path: toPath(opened.record.rest.state), conversation: opened.conversation };
+      const session = openStored(engine, key, await engine.store.load(key));
+      if (session.kind === 'live')
+        return { path: toPath(session.record.rest.state), conversation: session.conversation };
     }
     return undefined;
   };
@@ -223,7 +227,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   return { turn, inspect, locate, sessions };
 }
 
-// Under which the sessions of a phone are noted, by the active key: an instance whose key is new counts for itself until all have it.
+// The note's key for a phone, made with the active key: an instance with a new key tracks its own until all have that key.
 function namePhone(keyring: Keyring): (phone: string) => string {
   const key = keyring.subkey('phone-sessions/v1')!;
   return (phone) => `phone:${shortMac(key, [phone])}`;
@@ -245,7 +249,7 @@ async function hangUp(engine: Engine, key: string, request: UssdRequest): Promis
   return NOTHING;
 }
 
-// In the order of its turns: what was looked at is what is removed.
+// Serialised with the session's turns, so that it removes exactly the state it looked at.
 function endLive(engine: Engine, key: string, may: (session: SessionView) => boolean): Promise<boolean> {
   return engine.inOrder(key, async () => {
     const session = await viewLiving(engine, key);
@@ -256,21 +260,21 @@ function endLive(engine: Engine, key: string, may: (session: SessionView) => boo
 }
 
 /**
- * Ends a living session of a phone for an operator: its caller reads {@link DIAL_AGAIN} at the next answer, and may dial again.
- * False when there is none.
+ * Ends a phone's live session for an operator: the caller's next input gets {@link DIAL_AGAIN}, and they may dial again.
+ * False when there is no live session.
  */
 export function closeSession(engine: Engine, key: string): Promise<boolean> {
   return endSession(engine, key, { reply: DIAL_AGAIN.text, door: CLOSED });
 }
 
-// Dialects that name no phone show what they have seen, or have the session in their path.
+// Dialects without a phone number must quote the last screen, or name the session in their path.
 function mayEnd({ door, reply }: SessionView, { phoneNumber, serviceCode, lastReply }: UssdRequest): boolean {
-  const isSame = (sent: string, kept: unknown) => sent === '' || sent === kept;
+  const isSame = (value: string, json: unknown) => value === '' || value === json;
   if (!isSame(phoneNumber, door.phoneNumber) || !isSame(serviceCode, door.serviceCode)) return false;
   return lastReply === undefined || normalizeScreen(lastReply) === normalizeScreen(reply);
 }
 
-// Telecoms show it with its first word or without, and in a form line ends may be any space.
+// Telecoms quote it with or without CON/END, and form encoding may turn line ends into any whitespace.
 const normalizeScreen = (screen: string) =>
   screen
     .replace(/^(CON|END)\s/, '')

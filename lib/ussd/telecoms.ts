@@ -1,9 +1,9 @@
-// How the gateways of the shipped dialects ask, and how they read what is answered.
+// How the gateways of the shipped dialects send requests, and how they read responses.
 
 import type { RawReply, UssdReply } from './adapter.ts';
 import type { AdapterName } from './adapters.ts';
 
-/** A request as it was recorded; the path is relative to the adapter's base, with its slash. */
+/** A recorded request; the path is relative to the adapter's base and includes its leading slash. */
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string;
@@ -12,30 +12,30 @@ export interface RecordedRequest {
   readonly body?: string;
 }
 
-/** One step of a caller, as a dialect has to put it. */
+/** One step of a caller. */
 export interface TelecomStep {
-  /** `dial` begins the session, `type` is an answer, `end` hangs up. */
+  /** `dial` starts the session, `type` answers, `end` hangs up. */
   readonly kind: 'dial' | 'type' | 'end';
   readonly sessionId: string;
   /** E.164 with `+`. */
   readonly phoneNumber: string;
   /** `*digits#` */
   readonly serviceCode: string;
-  /** What is typed now; '' for the others. */
+  /** The input of this step; '' for `dial` and `end`. */
   readonly text: string;
-  /** All that was typed in this session, joined by `*`. */
+  /** All input of this session so far, joined by `*`. */
   readonly history: string;
-  /** 1 for the dial, then +1 with each step; a retry has the number of what it repeats. */
+  /** 1 for the dial, incremented with each step; a retry repeats its number. */
   readonly number: number;
 }
 
-/** A telecom's side of a dialect. */
+/** The telecom's side of a dialect. */
 export interface TelecomDialect {
-  /** Of the adapter: its routes are below `/api/ussd/<name>`. */
+  /** The adapter's name: its routes are below `/api/ussd/<name>`. */
   readonly name: string;
-  /** The request of a step; undefined where the dialect has none for it. The path is relative to the adapter's. */
+  /** The request for a step; undefined when the dialect has none. The path is relative to the adapter's base. */
   ask(step: TelecomStep): RecordedRequest | undefined;
-  /** The screen in an answer. */
+  /** The screen in a response. */
   read(answer: RawReply): UssdReply;
 }
 
@@ -56,8 +56,8 @@ const screen = (goesOn: boolean, text: unknown): UssdReply => ({
 });
 /** Without its plus sign. */
 const msisdn = ({ phoneNumber }: TelecomStep) => phoneNumber.slice(1);
-/** Dialled, or typed. */
-const typed = ({ kind, serviceCode, text }: TelecomStep) => (kind === 'dial' ? serviceCode : text);
+/** The dialled code, or the input. */
+const userInput = ({ kind, serviceCode, text }: TelecomStep) => (kind === 'dial' ? serviceCode : text);
 
 const HUBTEL_TYPES = { dial: 'Initiation', type: 'Response', end: 'Release' } as const;
 
@@ -82,7 +82,7 @@ export const TELECOM_DIALECTS: { readonly [name in AdapterName]: TelecomDialect 
         Type: HUBTEL_TYPES[step.kind],
         Mobile: msisdn(step),
         ServiceCode: step.serviceCode.replace(/[*#]/g, ' ').trim().split(' ')[0],
-        Message: typed(step),
+        Message: userInput(step),
         Sequence: step.number,
         Operator: 'mtn',
         Platform: 'USSD',
@@ -100,7 +100,7 @@ export const TELECOM_DIALECTS: { readonly [name in AdapterName]: TelecomDialect 
         : post({
             USERID: 'testing',
             MSISDN: msisdn(step),
-            USERDATA: typed(step),
+            USERDATA: userInput(step),
             MSGTYPE: step.kind === 'dial',
             NETWORK: 'MTN',
             SESSIONID: step.sessionId,
@@ -120,7 +120,7 @@ export const TELECOM_DIALECTS: { readonly [name in AdapterName]: TelecomDialect 
             userID: 'testing',
             newSession: step.kind === 'dial',
             msisdn: msisdn(step),
-            userData: typed(step),
+            userData: userInput(step),
             network: 'MTN',
           }),
     read: (answer) => {
@@ -146,8 +146,8 @@ export const TELECOM_DIALECTS: { readonly [name in AdapterName]: TelecomDialect 
     name: 'comviva',
     ask: (step) => {
       const { sessionId } = step;
-      const said = step.kind === 'end' ? { clean: '1' } : { input: typed(step).replace(/^\*|#$/g, '') };
-      const query = { MSISDN: msisdn(step), SessionID: sessionId, ...said };
+      const input = step.kind === 'end' ? { clean: '1' } : { input: userInput(step).replace(/^\*|#$/g, '') };
+      const query = { MSISDN: msisdn(step), SessionID: sessionId, ...input };
       return { method: 'GET', path: '', query: new URLSearchParams(query).toString() };
     },
     read: ({ body, headers }) => screen((headers?.Freeflow ?? headers?.freeflow) === 'FC', body),

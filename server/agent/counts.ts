@@ -2,7 +2,7 @@
 
 import type { RunReport } from '../../lib/agent/options.ts';
 import type { TokenReason } from '../../lib/delegation/reason.ts';
-import { counter, countsByLabel } from '../health/metrics.ts';
+import { counter, countsByLabel } from '../telemetry/metrics.ts';
 
 export interface AgentCounts {
   /** A token was refused, for a reason of a closed list. */
@@ -37,12 +37,12 @@ export function agentCounts(): AgentCounts {
       revocations++;
     },
     metrics: () => [
-      ...counter('twinline_tokens_accepted_total', 'Tokens by which somebody was let in.', accepted.samples()),
-      ...counter('twinline_tokens_refused_total', 'Tokens of the agent service that were refused.', refused.samples()),
-      ...counter('twinline_agent_runs_ended_total', 'Answers that have ended, by how.', runs.samples()),
-      ...counter('twinline_model_tokens_total', 'Tokens of the model, as it counts them.', modelTokens.samples()),
-      ...counter('twinline_agent_frames_total', 'Frames of answers that have ended.', new Map([['', frames]])),
-      ...counter('twinline_revocations_total', 'Delegations that were revoked.', new Map([['', revocations]])),
+      ...counter('twinline_tokens_accepted_total', 'Tokens accepted.', accepted.samples()),
+      ...counter('twinline_tokens_refused_total', 'Tokens refused by the agent service.', refused.samples()),
+      ...counter('twinline_agent_runs_ended_total', 'Completed replies by outcome.', runs.samples()),
+      ...counter('twinline_model_tokens_total', 'Model tokens, as reported by the model.', modelTokens.samples()),
+      ...counter('twinline_agent_frames_total', 'Frames of completed replies.', new Map([['', frames]])),
+      ...counter('twinline_revocations_total', 'Delegations revoked.', new Map([['', revocations]])),
     ],
   };
 }

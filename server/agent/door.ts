@@ -1,4 +1,4 @@
-// The HTTP door of the agent service: sessions, messages, runs and delegations, with its own errors and its own callers.
+// The HTTP door of the agent service: sessions, messages, runs and delegations, with its own errors and authentication.
 
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Delegations } from '../../lib/delegation/delegations.ts';
@@ -27,14 +27,14 @@ export interface AgentDeps extends AuthOptions, MessageDeps, AgentErrorsOptions 
   readonly plugins: Pick<Plugins, 'doors' | 'routers' | 'routes' | 'free' | 'gate'>;
 }
 
-/** The addresses of the agent service and of its plugins, as one middleware. Other paths pass. */
+/** Serves the paths of the agent service and its plugins as one middleware; passes other paths on. */
 export interface AgentDoor extends Middleware {
   readonly routes: readonly ServedRoute[];
-  /** Those that were freed: for them no token is needed. */
+  /** Routes that were made public and need no token. */
   readonly publicRoutes: readonly ServedRoute[];
 }
 
-/** Opens the door. Tokens are looked at on its own paths only: elsewhere they cost nothing. */
+/** Opens the door. Checks tokens on its own paths only, so that they cost nothing elsewhere. */
 export function agentDoor(deps: AgentDeps): AgentDoor {
   const { plugins } = deps;
   const models = newRouter();
@@ -44,7 +44,7 @@ export function agentDoor(deps: AgentDeps): AgentDoor {
   const routers = [router, ...plugins.routers];
   const routes = [...listRoutes(router), ...plugins.routes];
   const modelSegments = new Set(listRoutes(models).map(({ path }) => firstSegment(path)));
-  const owned = new Set(routes.map(({ path }) => firstSegment(path)));
+  const segments = new Set(routes.map(({ path }) => firstSegment(path)));
   const isFree = (ctx: ParameterizedContext) => plugins.free.size > 0 && plugins.free.has(routeAt(routers, ctx) ?? '');
   const answerModels = models.routes() as Middleware;
   const answer = tryInOrder([router.routes() as Middleware, ...plugins.doors]);
@@ -56,7 +56,7 @@ export function agentDoor(deps: AgentDeps): AgentDoor {
       return answerErrors(ctx, () =>
         answerModels(ctx, async () => refuseUnrouted(ctx, [models], { unknown: `Cannot ${ctx.method} ${ctx.path}` })),
       );
-    if (!owned.has(segment)) return next();
+    if (!segments.has(segment)) return next();
     const last = async () => refuseUnrouted(ctx, routers, { unknown: `Cannot ${ctx.method} ${ctx.path}` });
     if (isFree(ctx)) return answerErrors(ctx, () => answer(ctx, last));
     return answerErrors(ctx, () =>

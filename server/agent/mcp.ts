@@ -1,4 +1,4 @@
-// The MCP servers of this server: the file of MCP_SERVERS, and who may call what there.
+// The MCP servers of this server: reads the MCP_SERVERS file and checks authorization of calls.
 
 import type { McpServer, PassOptions } from '../../lib/agent/mcp/invocation.ts';
 import type { McpOptions } from '../../lib/agent/mcp/servers.ts';
@@ -14,20 +14,23 @@ export interface McpServiceOptions
   extends Pick<McpOptions, 'clock' | 'onProblem'>,
     Pick<PassOptions, 'delegations' | 'revoked'> {
   readonly config: Pick<Config, 'mcpServersFile' | 'agent'>;
-  /** With AGENT_KINDS declared before the first call of a tool. */
+  /** AGENT_KINDS must be declared before the first call of a tool. */
   readonly documents: DocumentStore;
 }
 
 export interface McpService {
-  /** The tools that are known now; names in `taken` are those of others. */
-  tools(taken?: ReadonlySet<string>): HostTool[];
+  /** The currently available tools; names in `taken` belong to other tools. */
+  tools(usedNames?: ReadonlySet<string>): HostTool[];
   sweep(limit: number): Promise<number>;
   close(): Promise<void>;
 }
 
 const NONE: McpService = { tools: () => [], sweep: async () => 0, close: async () => {} };
 
-/** Opens them; throws ERR_CONFIG when the file is wrong or the package is missing. A server that is away is no failure. */
+/**
+ * Opens the servers; throws ERR_CONFIG when the file is invalid or the package is missing. An unreachable server is not an
+ * error.
+ */
 export async function openMcpService(options: McpServiceOptions): Promise<McpService> {
   const { config, documents, clock, delegations, revoked, onProblem } = options;
   if (config.mcpServersFile === undefined) return NONE;
@@ -56,25 +59,25 @@ const RULES: { readonly [field in keyof Required<McpServer>]: FieldRule } = {
     holds: (value) => isText(value) && /^[a-z0-9][a-z0-9-]{0,31}$/.test(value as string),
   },
   url: { required: true, must: 'be an http:// or https:// URL without a password', holds: isPlainUrl },
-  headers: { must: 'be an object of texts that headers can have', holds: areHeaders },
+  headers: { must: 'be an object of valid header values', holds: areHeaders },
   did: {
     must: 'be a DID',
     holds: (value) => isText(value) && /^did:[a-z0-9]+:[\w.:%-]{1,500}$/.test(value as string),
   },
   protected: {
-    must: 'be true, false or a list of names of tools',
+    must: 'be true, false or a list of tool names',
     holds: (value) => typeof value === 'boolean' || isListWhere(value, isText),
   },
 };
 
-/** The servers of a file. Throws ERR_CONFIG with every problem, one per line. */
+/** Reads the servers from a file. Throws ERR_CONFIG with every problem, one per line. */
 export function readMcpServers(path: string): McpServer[] {
   const list = readList(path);
   if (!Array.isArray(list)) throw fileError(path, ['must be a JSON array of {"name", "url", …}']);
   const problems = list.flatMap((one, at) => findProblems(one).map((problem) => `number ${at + 1}: ${problem}`));
   const names = list.map((one) => (isObject(one) ? one.name : undefined));
-  const doubled = names.filter((name, at) => isText(name) && names.indexOf(name) !== at);
-  problems.push(...doubled.map((name) => `the name ${JSON.stringify(name)} stands there twice`));
+  const duplicates = names.filter((name, at) => isText(name) && names.indexOf(name) !== at);
+  problems.push(...duplicates.map((name) => `the name ${JSON.stringify(name)} is used twice`));
   if (problems.length) throw fileError(path, problems);
   return list as McpServer[];
 }
@@ -84,15 +87,15 @@ function findProblems(one: unknown): string[] {
   const unknown = Object.keys(one).filter((field) => !Object.hasOwn(RULES, field));
   return [
     ...unknown.map(
-      (field) => `${JSON.stringify(field.slice(0, 40))} is not known; there are ${Object.keys(RULES).join(', ')}`,
+      (field) => `${JSON.stringify(field.slice(0, 40))} is unknown; the fields are ${Object.keys(RULES).join(', ')}`,
     ),
     ...Object.entries(RULES).flatMap(([field, rule]) => fieldProblem(one, field, rule)),
   ];
 }
 
-function fieldProblem(one: ServerFields, field: string, { required, must, holds }: FieldRule): string[] {
+function fieldProblem(one: ServerFields, field: string, { required: isRequired, must, holds }: FieldRule): string[] {
   const value = one[field];
-  if (value === undefined) return required ? [`"${field}" is missing; it must ${must}`] : [];
+  if (value === undefined) return isRequired ? [`"${field}" is missing; it must ${must}`] : [];
   return holds(value) ? [] : [`"${field}" must ${must}`];
 }
 
@@ -114,7 +117,7 @@ function areHeaders(value: unknown): boolean {
 function readList(path: string): unknown {
   const reading = readJson(readSettingFile('MCP_SERVERS', path));
   if ('value' in reading) return reading.value;
-  throw fileError(path, [reading.flaw.kind === 'syntax' ? 'is no JSON' : wordsAt(reading.flaw)]);
+  throw fileError(path, [reading.flaw.kind === 'syntax' ? 'is not JSON' : wordsAt(reading.flaw)]);
 }
 
 function fileError(path: string, problems: readonly string[]): TwinlineError {

@@ -1,4 +1,4 @@
-// Routes of messages and of the runs that answer them: JSON when it is done, or a stream of frames that can be rejoined.
+// Routes of messages and runs: replies as JSON when complete, or as a stream of frames that can be resumed.
 
 import type { Context } from 'koa';
 import type { Agent, SendRequest } from '../../lib/agent/agent.ts';
@@ -14,27 +14,21 @@ import type { Route } from '../http/route-table.ts';
 import type { Readers } from '../sockets/leaving.ts';
 import { agentUser } from '../user/authenticate.ts';
 import { agentError, BODY_ANSWERS, jsonAnswer, refusalAnswer, WRONG_INPUT } from '../user/errors.ts';
-import {
-  MESSAGES,
-  requireOwnSession,
-  SESSION_EXAMPLE,
-  UNKNOWN_SESSION,
-  unknownSessionError,
-} from './session-routes.ts';
+import { MESSAGES, SESSION_EXAMPLE, UNKNOWN_SESSION, unknownSessionError } from './session-routes.ts';
 
 const TEXT: Schema = { type: 'string' };
 const FLAG: Schema = { type: 'boolean' };
 const FRAMES = { 'text/event-stream': TEXT };
-const RUN_ID = { 'X-Run-Id': 'The run' };
+const RUN_ID = { 'X-Run-Id': 'The run id' };
 const FRAME_NUMBER = { type: 'integer', minimum: 0, maximum: 999_999_999 };
-/** A text that is not only spaces. */
+/** Text that is not blank. */
 export const FILLED = { type: 'string', minLength: 1, format: 'not-blank' };
 
 const TOOL: { readonly [name: string]: Schema } = {
   name: { ...FILLED, maxLength: 128 },
   description: { type: 'string', maxLength: 4_096 },
-  // Clients send all sorts of schemas; they are handed on, never compiled.
-  schema: { type: 'object', additionalProperties: true, description: 'Of the arguments; handed on' },
+  // Clients send all kinds of schemas; they are passed on, never compiled.
+  schema: { type: 'object', additionalProperties: true, description: 'Schema of the arguments; passed on' },
 };
 const ACTION = { ...TOOL, hasRender: FLAG };
 const tools = (fields: { readonly [name: string]: Schema }): Schema => ({
@@ -65,7 +59,7 @@ const MULTITASK = { enum: ['reject', 'enqueue', 'interrupt'], description: 'Whil
 export const NEW_MESSAGE = closedObject(
   {
     message: FILLED,
-    stream: { type: 'boolean', default: false, description: 'Answer with frames as they come' },
+    stream: { type: 'boolean', default: false, description: 'Reply with a stream of frames' },
     returnAllMessages: { type: 'boolean', default: false },
     tools: tools(TOOL),
     agActions: tools(ACTION),
@@ -90,7 +84,7 @@ export const REPLY = record(
   {
     message: record('What the agent said', { type: { const: 'ai' }, content: TEXT, id: TEXT }),
     sessionId: TEXT,
-    messages: { ...MESSAGES, description: 'The whole transcript, when it was asked for' },
+    messages: { ...MESSAGES, description: 'The whole transcript, if requested' },
   },
   ['messages'],
 );
@@ -103,7 +97,7 @@ export interface MessageDeps {
 }
 
 export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
-  // Before the route of a session that would be called abort.
+  // Must precede the session route, which would take `abort` for an id.
   {
     method: 'POST',
     path: '/messages/abort',
@@ -114,23 +108,23 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
       example: { sessionId: SESSION_EXAMPLE },
     },
     answers: {
-      200: jsonAnswer('Whether there was one', record('Done', { success: FLAG })),
+      200: jsonAnswer('Whether there was a run to stop', record('Done', { success: FLAG })),
       404: UNKNOWN_SESSION,
       ...BODY_ANSWERS,
     },
     async handle(ctx, { agent }) {
       const { body } = readInput<{ body: { sessionId: string; runId?: string } }>(ctx);
       const { sessionId: session, ...run } = body;
-      const aborted = await agent.abort({ owner: agentUser(ctx).did, session, ...run });
-      if (aborted === undefined) throw unknownSessionError();
-      ctx.body = { success: aborted };
+      const isAborted = await agent.abort({ owner: agentUser(ctx).did, session, ...run });
+      if (isAborted === undefined) throw unknownSessionError();
+      ctx.body = { success: isAborted };
     },
   },
   {
     method: 'POST',
     path: '/messages/:sessionId',
     id: 'sendMessage',
-    summary: 'Say something, and get the reply',
+    summary: 'Send a message and get the reply',
     body: { types: { 'application/json': NEW_MESSAGE }, example: { message: 'Hello' } },
     answers: {
       200: {
@@ -146,7 +140,7 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
     async handle(ctx, deps) {
       const { body } = readInput<{ body: SendBody }>(ctx);
       const { agent } = deps;
-      const session = await requireOwnSession(ctx, agent);
+      const { sessionId: session } = ctx.params as { sessionId: string };
       const run = await sendMessage(agent, makeRequest(ctx, deps, { session, body }));
       ctx.set('X-Run-Id', run.runId);
       if (body.stream) await stream(ctx, deps, { run, after: 0 });
@@ -157,16 +151,16 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
     method: 'GET',
     path: '/runs/:runId',
     id: 'followRun',
-    summary: 'The frames of a run, from any of them on',
+    summary: 'The frames of a run, starting after any of them',
     query: {
-      after: { description: 'The number of the last frame that is known', schema: { ...FRAME_NUMBER, default: 0 } },
+      after: { description: 'The number of the last frame received', schema: { ...FRAME_NUMBER, default: 0 } },
     },
     headers: { 'Last-Event-ID': { description: 'As `after`', schema: FRAME_NUMBER } },
     answers: {
       200: { description: 'The stream', types: FRAMES, headers: RUN_ID },
-      204: { description: 'Asked with `Last-Event-ID`: the run has ended, and there is nothing after that frame' },
+      204: { description: 'With `Last-Event-ID`: the run has ended and there are no frames after that one' },
       400: WRONG_INPUT,
-      404: refusalAnswer("There is no such run, or it is somebody else's"),
+      404: refusalAnswer('The run does not exist, or belongs to another user'),
     },
     async handle(ctx, deps) {
       const { query, headers } = readInput<{ query: { after: number }; headers: { 'Last-Event-ID'?: number } }>(ctx);
@@ -176,9 +170,9 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
       const following = await deps.agent.follow({ owner: agentUser(ctx).did, runId, after });
       if (!following) throw agentError(404, 'Run not found');
       ctx.set('X-Run-Id', runId);
-      // Every frame names the request that began the run, and so does the answer that carries them.
+      // The frames carry the id of the request that started the run, so the response does too.
       ctx.set('X-Request-Id', following.run.requestId);
-      // A reader that sends this header connects again after every end, until the answer says that there is no more.
+      // An EventSource reconnects after every end until it gets a 204.
       if (following.isOver && last !== undefined) ctx.status = 204;
       else await stream(ctx, deps, { run: following.run, after });
     },
@@ -208,19 +202,19 @@ function makeRequest(
     requestId: ctx.state.requestId as string,
     request: { ...request, ...(homeServer && { homeServer }), ...(timezone && { timezone }) },
     secrets,
-    // Many people come from where a network is exempt, and from a proxy that does not say for whom it asks.
+    // No address quota behind an exempt network or a proxy that hides its clients, which many people share.
     ...(!exempt && !proxy && { client: bucket }),
     ...(multitask && { multitask }),
   };
 }
 
 async function sendMessage(agent: Agent, request: SendRequest): Promise<RunView> {
-  const sent = await agent.send(request);
-  switch (sent.kind) {
+  const outcome = await agent.send(request);
+  switch (outcome.kind) {
     case 'accepted':
-      return sent.run;
+      return outcome.run;
     case 'busy':
-      throw agentError(409, 'A reply of this session is still being written', { runId: sent.runId });
+      throw agentError(409, 'A reply of this session is still being written', { runId: outcome.runId });
     case 'full':
       throw agentError(503, 'Too many messages are being answered; try again in a moment');
     default:
@@ -241,7 +235,7 @@ async function stream(
   streams.serve(ctx, { owner: user.did, hello: '', messages, mayRead: () => true, stop: readers.admit(user, ctx.res) });
 }
 
-/** What a client that has left would be answered, for those who count answers. */
+/** The status logged and counted when the client disconnects first. */
 const CLIENT_LEFT = 499;
 
 async function sendReply(
@@ -249,20 +243,20 @@ async function sendReply(
   agent: Agent,
   { run, session, whole }: { run: RunView; session: string; whole: boolean },
 ): Promise<void> {
-  const gone = new AbortController();
-  ctx.res.once('close', () => gone.abort());
+  const disconnect = new AbortController();
+  ctx.res.once('close', () => disconnect.abort());
   const { did: owner } = agentUser(ctx);
-  const outcome = await agent.outcome({ owner, runId: run.runId, signal: gone.signal });
-  if (gone.signal.aborted) {
+  const outcome = await agent.outcome({ owner, runId: run.runId, signal: disconnect.signal });
+  if (disconnect.signal.aborted) {
     ctx.status = CLIENT_LEFT;
     return;
   }
-  if (!outcome) throw agentError(503, 'The reply could not be read; ask for the messages of the session');
+  if (!outcome) throw agentError(503, 'The reply could not be read; list the messages of the session instead');
   const { done, message } = outcome;
   if (done.status === 'failed') throw replyError(outcome);
-  const said = { type: 'ai', content: message?.content ?? done.partialText ?? '', id: message?.id ?? run.runId };
+  const reply = { type: 'ai', content: message?.content ?? done.partialText ?? '', id: message?.id ?? run.runId };
   const messages = whole ? await agent.transcript.all(session) : undefined;
-  ctx.body = { message: said, sessionId: session, ...(messages && { messages }) };
+  ctx.body = { message: reply, sessionId: session, ...(messages && { messages }) };
 }
 
 function replyError({ error }: RunOutcome) {
@@ -271,7 +265,7 @@ function replyError({ error }: RunOutcome) {
   return agentError(status, error?.error ?? 'The reply failed', { ...(error?.kind && { kind: error.kind }) });
 }
 
-/** A frame as Server-Sent Events carry it. */
+/** Formats a frame as a server-sent event. */
 export function sseText({ n, event, data }: RunFrame): string {
   return `event: ${event}\nid: ${n}\ndata: ${data}\n\n`;
 }

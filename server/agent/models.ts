@@ -1,4 +1,4 @@
-// GET /models: which models a message may ask for. Public, as people choose before they log in.
+// GET /models: the models that a message may choose. Public, because people choose before they log in.
 
 import { record, type Schema } from '../../lib/json/schema.ts';
 import type { Config } from '../config/config.ts';
@@ -9,7 +9,7 @@ import { jsonAnswer } from '../user/errors.ts';
 const TEXT: Schema = { type: 'string' };
 const PRICE: Schema = { type: 'number', minimum: 0 };
 
-const PRICING = record('What it costs', {
+const PRICING = record('The price', {
   inputPerMillion: PRICE,
   outputPerMillion: PRICE,
   currency: { const: 'USD' },
@@ -17,21 +17,21 @@ const PRICING = record('What it costs', {
 });
 
 const MODEL = record('A model', {
-  id: { type: 'string', description: 'What a message names as its `model`' },
+  id: { type: 'string', description: 'The value of `model` in a message' },
   label: TEXT,
-  family: { type: 'string', description: 'Whose it is, as far as its name tells' },
+  family: { type: 'string', description: 'The vendor, derived from the name' },
   tier: TEXT,
   costLabel: TEXT,
   badge: { type: ['string', 'null'] },
   blurb: TEXT,
-  vision: { type: 'boolean', description: 'Whether images of a message are handed on to it' },
-  pricing: { oneOf: [PRICING, { type: 'null' }], description: 'Null where the operator alone knows' },
+  vision: { type: 'boolean', description: 'Whether it receives images of a message' },
+  pricing: { oneOf: [PRICING, { type: 'null' }], description: 'Null when known only to the operator' },
   isDefault: { type: 'boolean' },
 });
 
 const MODELS = record('The models of this server', {
   models: { type: 'array', items: MODEL },
-  default: { type: 'string', description: 'The one that answers a message which names no other' },
+  default: { type: 'string', description: 'The model for messages that name none' },
 });
 
 export type ModelSettings = Pick<Config, 'model' | 'agent'>;
@@ -39,7 +39,7 @@ export type ModelSettings = Pick<Config, 'model' | 'agent'>;
 export const MODEL_ROUTES: RouteGroup<ModelSettings> = {
   tag: 'Models',
   access: 'public',
-  description: 'Which models an agent can be asked to answer with.',
+  description: 'The models that an agent can answer with.',
   routes: [
     {
       method: 'GET',
@@ -54,7 +54,7 @@ export const MODEL_ROUTES: RouteGroup<ModelSettings> = {
   ],
 };
 
-/** The models of this server, the one that answers by itself first. */
+/** The models of this server, the default one first. */
 export function modelList({ model, agent }: ModelSettings) {
   if (!model) return { models: [flowCard(agent.flow)], default: agent.flow };
   const models = [model.name, ...model.others].map((id) => modelCard(id, id === model.name));
@@ -69,7 +69,7 @@ function flowCard(flow: string) {
     tier: 'free',
     costLabel: 'free',
     badge: null,
-    blurb: `The flow "${flow}" answers; no model is asked.`,
+    blurb: `The flow "${flow}" answers, without a model.`,
     vision: false,
     pricing: { inputPerMillion: 0, outputPerMillion: 0, currency: 'USD', unit: 'per_million_tokens' },
     isDefault: true,
@@ -77,7 +77,7 @@ function flowCard(flow: string) {
 }
 
 function modelCard(id: string, isDefault: boolean) {
-  // `meta/llama-4:70b` is of the family meta, and is called llama-4:70b.
+  // `meta/llama-4:70b`: family meta, label llama-4:70b.
   const [owner, ...rest] = id.split('/');
   const label = rest.length ? rest.join('/') : id;
   const family = rest.length ? owner! : id.split(/[-:@\d]/)[0] || id;

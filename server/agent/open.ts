@@ -1,6 +1,5 @@
-// The agent service of this server: what it is made of, its door, and what goes on behind it.
+// The agent service of this server: assembles its parts, its door and its background work.
 
-import { join } from 'node:path';
 import type { Middleware } from 'koa';
 import { openAgent } from '../../lib/agent/agent.ts';
 import type { Responder } from '../../lib/agent/responder.ts';
@@ -9,16 +8,13 @@ import type { Clock } from '../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { DELEGATION_KINDS, delegations, revocations } from '../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../lib/delegation/guard.ts';
-import { didIxoKeys, didWebKeys, type ResolveKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
-import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
+import { didIxoKeys, didWebKeys, type ResolveKeys } from '../../lib/delegation/issuer-keys.ts';
+import type { OracleKey } from '../../lib/delegation/oracle-key.ts';
 import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
-import type { Inspector } from '../../lib/engine/conversation.ts';
+import type { Conversation, Inspector } from '../../lib/engine/conversation.ts';
 import type { Services } from '../../lib/engine/service.ts';
-import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
-import type { Keyring } from '../../lib/keyring.ts';
 import type { Channel } from '../../lib/store/channel.ts';
-import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
 import { memoryChannel, memoryLogs } from '../../lib/store/memory/index.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
@@ -26,7 +22,6 @@ import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import type { Log } from '../health/log.ts';
 import { eventStreams } from '../http/event-streams.ts';
 import type { ReadClient } from '../http/middleware/client.ts';
 import type { DeclaredRoute } from '../http/route-table.ts';
@@ -36,8 +31,10 @@ import { openReaders } from '../sockets/leaving.ts';
 import { openSockets } from '../sockets/open.ts';
 import { hearSockets, tellSockets } from '../sockets/room-events.ts';
 import { openSocketServer, type Door as SocketDoor } from '../sockets/socket-server.ts';
+import { logsOnDisk } from '../stores/backends.ts';
 import type { GivenStores } from '../stores/given.ts';
 import type { Stores } from '../stores/stores.ts';
+import type { Log } from '../telemetry/log.ts';
 import { agentCounts } from './counts.ts';
 import { type AgentDoor, agentDoor } from './door.ts';
 import { openMcpService } from './mcp.ts';
@@ -46,15 +43,15 @@ import { openResponder } from './responders.ts';
 export interface AgentService {
   readonly door: AgentDoor;
   readonly sockets: SocketDoor;
-  /** Of the routes of plugins. */
+  /** Documentation of the plugins' routes. */
   readonly documentation: Plugins['documentation'];
-  /** Lines for Prometheus. */
+  /** Metrics for Prometheus. */
   readonly metrics: () => readonly string[];
-  /** Gives an edited flow to the sessions that begin from now on. */
+  /** Uses an edited flow for new sessions. */
   readonly add: FlowResponder['add'];
-  /** One round of background work; true when there is more to do at once. */
+  /** Runs one round of background work; true when there is more to do. */
   sweep(): Promise<boolean>;
-  /** Ends streams and sockets and takes no more runs; others go on with those that are under way. */
+  /** Ends streams and sockets and accepts no more runs; other instances continue those in progress. */
   drain(waitMs: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -69,46 +66,48 @@ export interface AgentServiceOptions {
   readonly config: Config;
   readonly stores: Stores;
   readonly redis: RedisConnection | undefined;
-  readonly keyring: Keyring;
-  readonly conversations: readonly CompiledFlow[];
+  /** The first signs; tokens to the DIDs of all of them are taken. */
+  readonly oracleKeys: readonly [OracleKey, ...OracleKey[]];
+  readonly conversations: readonly Conversation[];
   readonly services: Services;
   /** Receives the inspection events of chats, runs and delegations. */
   readonly inspector?: Inspector | undefined;
   readonly log: Log;
   readonly clock: Clock;
-  /** By which sessions are kept. */
+  /** The clock for sessions. */
   readonly sessionClock: Clock;
   /** Routes of the server, which plugins may not take. */
   readonly ownRoutes: readonly DeclaredRoute[];
   readonly readClient: ReadClient;
-  /** Lets operators through. */
+  /** Admits operators only. */
   readonly operatorsOnly: Middleware;
-  /** Where what operators do is noted. */
+  /** Records what operators do. */
   readonly audit: Pick<Audit, 'append'>;
-  /** Logs, a responder and plugins that a program gives. */
+  /** Logs, responder and plugins provided by an embedding program. */
   readonly parts?: AgentParts;
-  /** For tests: how plugins reach other servers, and how documents of did:web are asked for. */
+  /** For tests: how plugins reach other servers, and how did:web documents are fetched. */
   readonly sender?: SenderOptions | undefined;
   readonly onProblem: () => void;
 }
 
-/** Opens the service; throws ERR_CONFIG when its key or its flow cannot be used, ERR_STORE when its logs cannot be opened. */
+/** Opens the service; throws ERR_CONFIG for an unusable key or flow, ERR_STORE when its logs cannot be opened. */
 export function openAgentService(options: AgentServiceOptions): Promise<AgentService> {
   return openWithDisposables((ends) => open(options, ends));
 }
 
 async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposables): Promise<AgentService> {
-  const { config, stores, redis, keyring, services, inspector, log, clock, parts = {} } = options;
+  const { config, stores, redis, services, inspector, log, clock, parts = {} } = options;
   const { documents } = stores;
+  const { keyring } = config;
   const onProblem = (what: string) => (error: unknown) => {
     options.onProblem();
     log.error({ err: error }, what);
   };
   const { delegationAuth, maxTtlSeconds, replyBytes, quotas, keepSessionsMs, name } = config.agent;
   await documents.declare(DELEGATION_KINDS);
-  const key = parseOracleKey(config.oracleKey);
+  const [key, ...older] = options.oracleKeys;
   const did = config.agent.did ?? key.did;
-  const olderKeys = config.agent.did === undefined ? config.olderOracleKeys.map(parseOracleKey) : [];
+  const olderKeys = config.agent.did === undefined ? older : [];
   const revoked = revocations({ documents });
   const counts = agentCounts();
   const guard = tokenGuard({
@@ -151,7 +150,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     config.model !== undefined ||
     options.conversations.some(({ id }) => id === config.agent.flow);
   if (!isAnswered)
-    log.warn({ flow: config.agent.flow }, 'chats are not answered: the flow of AGENT_FLOW is not loaded');
+    log.warn({ flow: config.agent.flow }, 'chats will not be answered: the flow named by AGENT_FLOW is not loaded');
   const { responder, add } = await openResponder({
     ...{ config, keyring, services, inspector, clock, sessionClock: options.sessionClock, given: parts.responder },
     snapshots: stores.snapshots,
@@ -180,7 +179,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
       log.info({ route: '/socket.io/', reason }, 'a socket was not let in');
     },
     server: socketServer,
-    revoked: revoked.has,
+    isRevoked: revoked.has,
     gate: plugins.gate,
     onProblem: onSocketProblem,
   });
@@ -192,7 +191,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     most: { all: SERVER_LIMITS.eventStreams, perOwner: SERVER_LIMITS.eventStreamsPerUser },
     onProblem: onStreamProblem,
   });
-  const readers = await openReaders({ channel, clock, revoked: revoked.has, onProblem: onStreamProblem });
+  const readers = await openReaders({ channel, clock, isRevoked: revoked.has, onProblem: onStreamProblem });
   defer(readers.close);
   const door = agentDoor({
     ...{ agent, streams, readers, plugins, guard, delegationAuth, readClient: options.readClient },
@@ -227,7 +226,7 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   };
 }
 
-/** By method of a DID, how its keys are found; a method that nothing is set for is not accepted. */
+/** Key resolvers by DID method; unconfigured methods are not accepted. */
 function issuerMethods(
   { didWebHosts, didIxoUrl }: Config['agent'],
   sender: SenderOptions = {},
@@ -244,17 +243,17 @@ interface RunStoreOptions {
   readonly given: LogStore | undefined;
 }
 
-/** Where runs are logged, and over what instances tell each other of them: Redis, or `dataDir` and this process. */
+/** Opens the logs of runs and the channel between instances: on Redis, or in `dataDir` and this process. */
 async function openRunStores(
   config: Config,
-  { redis, clock, given }: RunStoreOptions,
+  { redis, clock, given: logStore }: RunStoreOptions,
 ): Promise<{ readonly logs: LogStore; readonly channel: Channel }> {
   if (redis) {
     const { openRedisLogs, redisChannel } = await import('../../lib/store/redis/index.ts');
     const channel = redisChannel({ connection: redis });
-    return { logs: given ?? (await openRedisLogs({ connection: redis, clock })), channel };
+    return { logs: logStore ?? (await openRedisLogs({ connection: redis, clock })), channel };
   }
-  if (given) return { logs: given, channel: memoryChannel() };
+  if (logStore) return { logs: logStore, channel: memoryChannel() };
   if (config.dataDir === IN_MEMORY) return { logs: memoryLogs({ clock }), channel: memoryChannel() };
-  return { logs: lmdbLogs({ path: join(config.dataDir, 'runs'), clock }), channel: memoryChannel() };
+  return { logs: await logsOnDisk(config.dataDir, clock), channel: memoryChannel() };
 }

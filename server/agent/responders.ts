@@ -1,45 +1,45 @@
-// Who answers the chats of this server: a model where one is configured, else a flow.
+// Selects who answers chats on this server: a model if one is configured, otherwise a flow.
 
 import type { Responder } from '../../lib/agent/responder.ts';
 import { type FlowResponder, flowResponder } from '../../lib/agent/responders/flow.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Inspector } from '../../lib/engine/conversation.ts';
+import type { Conversation, Inspector } from '../../lib/engine/conversation.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
+import { isFlow } from '../../lib/flow/run/compile.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 
 export interface ResponderOptions {
   readonly config: Pick<Config, 'agent' | 'model'>;
-  /** Answers instead of a model and of a flow. */
+  /** Answers instead of a model or flow. */
   readonly given?: Responder | undefined;
   readonly snapshots: SnapshotStore;
   readonly keyring: Keyring;
-  readonly conversations: readonly CompiledFlow[];
+  readonly conversations: readonly Conversation[];
   readonly services: Services;
   readonly clock: Clock;
-  /** By which sessions are kept. */
+  /** The clock for sessions. */
   readonly sessionClock: Clock;
-  /** Watches the conversations of a flow. */
+  /** Inspects the conversations of a flow. */
   readonly inspector?: Inspector | undefined;
   readonly report: (error: unknown, what: string) => void;
 }
 
 export interface OpenedResponder {
   readonly responder: Responder;
-  /** Gives an edited flow to the sessions that begin from now on; without effect where a model answers. */
+  /** Uses an edited flow for new sessions; no effect if a model answers. */
   readonly add: FlowResponder['add'];
 }
 
-/** Opens it; throws ERR_CONFIG when the flow cannot be used, or when packages for a model are missing. */
+/** Opens the responder; throws ERR_CONFIG for an unusable flow or missing packages of a model. */
 export async function openResponder(options: ResponderOptions): Promise<OpenedResponder> {
   const { config, given, clock, report } = options;
   const { model } = config;
   if (given) return { responder: checkResponder(given), add: () => {} };
   if (!model) return openFlowResponder(options);
-  // Not before a model is configured: it loads packages that are not always there.
+  // Only if a model is configured, because it needs optional packages.
   const { modelResponder } = await import('../../lib/agent/responders/model.ts');
   const { baseUrl, apiKey, name, others, systemPrompt } = model;
   const responder = await modelResponder({
@@ -56,10 +56,8 @@ export async function openResponder(options: ResponderOptions): Promise<OpenedRe
 function checkResponder(responder: Responder): Responder {
   const { name, isResumable, respond } = responder;
   const problems = [
-    ...(/^[A-Za-z0-9-]+$/.test(String(name))
-      ? []
-      : ['responder has a wrong name: it must be letters, digits and dashes.']),
-    ...(typeof isResumable === 'boolean' ? [] : ['responder does not say isResumable: true or false.']),
+    ...(/^[A-Za-z0-9-]+$/.test(String(name)) ? [] : ['responder has an invalid name: use letters, digits and dashes.']),
+    ...(typeof isResumable === 'boolean' ? [] : ['responder must have isResumable: true or false.']),
     ...(typeof respond === 'function' ? [] : ['responder has no method "respond".']),
   ];
   if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
@@ -68,7 +66,7 @@ function checkResponder(responder: Responder): Responder {
 
 function openFlowResponder({ config, snapshots, report, ...options }: ResponderOptions): OpenedResponder {
   const { flow } = config.agent;
-  const isOurs = ({ id }: CompiledFlow) => id === flow;
+  const isOurs = ({ id }: Conversation) => id === flow;
   options.conversations.filter(isOurs).forEach(refuseSecrets);
   const responder = flowResponder({
     store: snapshots,
@@ -93,12 +91,21 @@ function openFlowResponder({ config, snapshots, report, ...options }: ResponderO
   };
 }
 
-// A chat keeps what is typed, and shows it again: no flow may ask for a PIN there.
-function refuseSecrets({ id, screens }: CompiledFlow): void {
+// A chat stores and shows what is typed, so its flow must not ask for a PIN.
+function refuseSecrets(conversation: Conversation): void {
+  const { id } = conversation;
+  if (!isFlow(conversation)) {
+    if (!conversation.secretsIn) return;
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      `AGENT_FLOW=${id} is a machine with \`secrets\`, and chats keep what is typed. Choose one that asks for no secrets.`,
+    );
+  }
+  const { screens } = conversation;
   for (const [path, { screen, scope }] of screens)
     if (screen.type === 'input' && scope.flow.vars?.[screen.save]?.secret)
       throw new TwinlineError(
         'ERR_CONFIG',
-        `AGENT_FLOW=${id} asks for the secret "${screen.save}" on its screen "${path}", and chats keep what is typed. Choose a flow that asks for no secrets.`,
+        `AGENT_FLOW=${id} asks for the secret "${screen.save}" on screen "${path}", but chats store what is typed. Choose a flow without secrets.`,
       );
 }

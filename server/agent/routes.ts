@@ -1,4 +1,4 @@
-// The routes of the agent service: its group in the table of routes, and the routes of delegations.
+// The route group of the agent service, and the routes of delegations.
 
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import { closedObject, record, type Schema } from '../../lib/json/schema.ts';
@@ -26,7 +26,9 @@ const DELEGATION = closedObject(
   { raw: { ...FILLED, description: 'The token' }, issuer: TEXT, audience: TEXT, expiration: { type: 'number' } },
   ['raw'],
 );
-const STATUS = record('Whether one is kept', { authorized: { type: 'boolean' }, expiration: SECONDS }, ['expiration']);
+const STATUS = record('Whether a delegation is stored', { authorized: { type: 'boolean' }, expiration: SECONDS }, [
+  'expiration',
+]);
 
 interface DelegationDeps {
   readonly delegations: Delegations;
@@ -40,7 +42,7 @@ const DELEGATION_ROUTES: readonly Route<DelegationDeps>[] = [
     summary: 'Let the agent act for you at other services',
     body: { types: { 'application/json': DELEGATION }, example: { raw: 'the text of a UCAN delegation to the agent' } },
     answers: {
-      200: jsonAnswer('It is kept', record('The delegation is kept', { ok: { const: true }, expiration: SECONDS })),
+      200: jsonAnswer('Stored', record('The delegation is stored', { ok: { const: true }, expiration: SECONDS })),
       ...BODY_ANSWERS,
     },
     async handle(ctx, { delegations }) {
@@ -52,8 +54,8 @@ const DELEGATION_ROUTES: readonly Route<DelegationDeps>[] = [
     method: 'GET',
     path: '/delegation',
     id: 'getDelegation',
-    summary: 'Whether the agent may',
-    answers: { 200: jsonAnswer('Whether it may', STATUS) },
+    summary: 'Whether you have stored a delegation',
+    answers: { 200: jsonAnswer('Whether a delegation is stored', STATUS) },
     async handle(ctx, { delegations }) {
       ctx.body = await delegations.status(agentUser(ctx).did);
     },
@@ -62,8 +64,8 @@ const DELEGATION_ROUTES: readonly Route<DelegationDeps>[] = [
     method: 'DELETE',
     path: '/delegation',
     id: 'revokeDelegation',
-    summary: 'Revoke it, at once and for good',
-    answers: { 200: jsonAnswer('It is revoked', record('Done', { ok: { const: true } })) },
+    summary: 'Revoke it permanently',
+    answers: { 200: jsonAnswer('Revoked', record('Done', { ok: { const: true } })) },
     async handle(ctx, { delegations }) {
       await delegations.revoke(agentUser(ctx).did);
       ctx.body = { ok: true };

@@ -1,4 +1,4 @@
-// Routes of chat sessions and their transcripts. A session of another user does not exist.
+// Routes of chat sessions and transcripts. A session of another user is treated as non-existent.
 
 import type { Context } from 'koa';
 import type { Agent } from '../../lib/agent/agent.ts';
@@ -18,7 +18,7 @@ export const CHAT_SESSION = record(
   'A session',
   {
     sessionId: TEXT,
-    title: { type: 'string', description: 'Missing until there are two messages' },
+    title: { type: 'string', description: 'Absent until there are two messages' },
     createdAt: TIME,
     lastUpdatedAt: TIME,
     oracleName: TEXT,
@@ -28,13 +28,13 @@ export const CHAT_SESSION = record(
   ['title'],
 );
 
-export const SESSION_LIST = record('Sessions, the ones used last first', {
+export const SESSION_LIST = record('Sessions, most recently used first', {
   sessions: { type: 'array', items: CHAT_SESSION },
   total: { type: 'integer', minimum: 0 },
 });
 
 const TOOL_CALL = record(
-  'A tool that was called',
+  'A tool call',
   { name: TEXT, id: TEXT, args: OPEN, status: { enum: ['isRunning', 'done'] }, output: TEXT },
   ['status', 'output'],
 );
@@ -58,10 +58,10 @@ export const MESSAGES = { type: 'array', items: CHAT_MESSAGE } as const;
 export const TRANSCRIPT = record('The messages of a session', { messages: MESSAGES });
 
 const CURSOR = { type: ['string', 'null'] };
-export const MESSAGE_PAGE = record('A page of a transcript, the oldest message first', {
+export const MESSAGE_PAGE = record('A page of a transcript, oldest message first', {
   messages: MESSAGES,
-  prevCursor: { ...CURSOR, description: 'For `before`: what is older' },
-  nextCursor: { ...CURSOR, description: 'For `after`: what is newer' },
+  prevCursor: { ...CURSOR, description: 'For `before`: older messages' },
+  nextCursor: { ...CURSOR, description: 'For `after`: newer messages' },
   hasOlder: FLAG,
   hasNewer: FLAG,
 });
@@ -72,24 +72,24 @@ const RUN = record('A run', {
   sessionId: TEXT,
   status: { type: 'string', examples: ['queued', 'running', 'recovering', 'completed'] },
 });
-export const OPEN_RUN = record('The run that has not ended', { run: { oneOf: [RUN, { type: 'null' }] } });
+export const OPEN_RUN = record('The open run', { run: { oneOf: [RUN, { type: 'null' }] } });
 
-/** As ids of sessions are made. */
+/** The form of session ids. */
 export const SESSION_EXAMPLE = '8f14e45fceea467fa8d21c2b3a4d5e6f';
-/** As ids of runs are made. */
+/** The form of run ids. */
 const RUN_EXAMPLE = '8f14e45f-ceea-467f-a8d2-1c2b3a4d5e6f';
 
-/** What stands in the place of ids in the paths of these routes. */
+/** The path parameters of these routes. */
 export const ID_PARAMETERS = {
   sessionId: { description: 'The id of a session', schema: { type: 'string', examples: [SESSION_EXAMPLE] } },
   runId: { description: 'The id of a run', schema: { type: 'string', examples: [RUN_EXAMPLE] } },
 };
 
-export const UNKNOWN_SESSION = refusalAnswer("There is no such session, or it is somebody else's");
+export const UNKNOWN_SESSION = refusalAnswer('The session does not exist, or belongs to another user');
 
 const LIMIT: Schema = { type: 'integer', minimum: 1, maximum: 100, default: 20 };
 const OFFSET: Parameter = {
-  description: 'Entries to leave out',
+  description: 'Entries to skip',
   schema: { type: 'integer', minimum: 0, maximum: 1_000_000, default: 0 },
 };
 
@@ -102,7 +102,7 @@ export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
     method: 'POST',
     path: '/sessions',
     id: 'createSession',
-    summary: 'Begin a session',
+    summary: 'Start a session',
     answers: { 201: jsonAnswer('The session', CHAT_SESSION) },
     async handle(ctx, { agent }) {
       ctx.status = 201;
@@ -114,7 +114,7 @@ export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
     path: '/sessions',
     id: 'listChatSessions',
     summary: 'List your sessions',
-    query: { limit: { description: 'Entries on a page', schema: LIMIT }, offset: OFFSET },
+    query: { limit: { description: 'Entries per page', schema: LIMIT }, offset: OFFSET },
     answers: { 200: jsonAnswer('A page', SESSION_LIST), 400: WRONG_INPUT },
     async handle(ctx, { agent }) {
       const { query } = readInput<{ query: { limit: number; offset: number } }>(ctx);
@@ -126,7 +126,7 @@ export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
     path: '/sessions/:sessionId',
     id: 'deleteSession',
     summary: 'Delete a session with its transcript',
-    answers: { 200: jsonAnswer('It is gone', record('Done', { message: TEXT })), 404: UNKNOWN_SESSION },
+    answers: { 200: jsonAnswer('Deleted', record('Done', { message: TEXT })), 404: UNKNOWN_SESSION },
     async handle(ctx, { agent }) {
       if (!(await agent.deleteSession(agentUser(ctx).did, ctx.params.sessionId!))) throw unknownSessionError();
       ctx.body = { message: 'Session deleted successfully' };
@@ -136,7 +136,7 @@ export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
     method: 'GET',
     path: '/sessions/:sessionId/run',
     id: 'getOpenRun',
-    summary: 'The run that has not ended, if there is one',
+    summary: 'The open run, if any',
     answers: { 200: jsonAnswer('The run, or null', OPEN_RUN), 404: UNKNOWN_SESSION },
     async handle(ctx, { agent }) {
       const run = await agent.openRun(agentUser(ctx).did, ctx.params.sessionId!);
@@ -150,7 +150,7 @@ export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
     id: 'pageMessages',
     summary: 'A page of the transcript',
     query: {
-      limit: { description: 'Messages on a page', schema: LIMIT },
+      limit: { description: 'Messages per page', schema: LIMIT },
       before: { description: '`prevCursor` of a page', schema: TEXT },
       after: { description: '`nextCursor` of a page', schema: TEXT },
     },
@@ -175,13 +175,13 @@ export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
   },
 ];
 
-/** Throws 400 with the words of ERR_INPUT, and other errors as they are. */
+/** Turns ERR_INPUT into a 400 with its message; rethrows other errors. */
 export function refuseInput(error: unknown): never {
   if (error instanceof TwinlineError && error.code === 'ERR_INPUT') throw agentError(400, [error.message]);
   throw error;
 }
 
-/** The session of the path; throws 404 unless it is the user's. */
+/** The session id in the path; throws 404 unless the user owns it. */
 export async function requireOwnSession(ctx: Context, agent: Agent): Promise<string> {
   const id = (ctx.params as { sessionId: string }).sessionId;
   if (await agent.sessions.owns(agentUser(ctx).did, id)) return id;

@@ -5,7 +5,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { type Backoff, retryDelay } from '../../lib/retry.ts';
 import type { DocumentStore, StoredDocument } from '../../lib/store/store.ts';
-import type { Log } from '../health/log.ts';
+import type { Log } from '../telemetry/log.ts';
 import {
   AUDIT_ACTIONS,
   AUDIT_HEAD_KIND,

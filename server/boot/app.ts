@@ -13,8 +13,6 @@ import { problems } from '../domain/answers.ts';
 import type { DomainDoor } from '../domain/door.ts';
 import type { QueryGateway } from '../gateway/open.ts';
 import type { Health } from '../health/health.ts';
-import type { Log } from '../health/log.ts';
-import { gauge, type Metrics } from '../health/metrics.ts';
 import { HEALTH_ROUTES } from '../health/routes.ts';
 import type { ConnectionOptions } from '../http/connections.ts';
 import { Refusal } from '../http/errors.ts';
@@ -31,9 +29,9 @@ import {
   requestId,
 } from '../http/fast-path.ts';
 import { guardListener, type Listener, traceRequests } from '../http/guard.ts';
+import { jsonBody } from '../http/json-body.ts';
 import { answerErrors, recorder } from '../http/middleware/answer-errors.ts';
 import { type CorsDoor, crossOrigin } from '../http/middleware/cors.ts';
-import { jsonBody } from '../http/middleware/json-body.ts';
 import { type OperatorRule, operatorsOnly } from '../http/middleware/operator.ts';
 import { securityHeaders } from '../http/middleware/security-headers.ts';
 import type { Overload } from '../http/overload.ts';
@@ -51,13 +49,15 @@ import {
 import { boundAnswers, type UnsentLimits, unsentBytes } from '../http/unsent.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import type { Door as SocketDoor } from '../sockets/socket-server.ts';
+import type { Log } from '../telemetry/log.ts';
+import { gauge, type Metrics } from '../telemetry/metrics.ts';
 import type { AccountDesk } from '../ussd/account-desk.ts';
 import { USSD_BASE } from '../ussd/dialects.ts';
 import { forbiddenGateways, type UssdGateways } from '../ussd/gateways.ts';
-import type { OperatorNotes } from '../ussd/operator-notes.ts';
+import type { OperatorNotes } from '../ussd/operator-routes.ts';
 import { operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { ussdRoutes } from '../ussd/routes.ts';
-import { sendErrorPage, sendWaitPage } from '../web/kit/error-page.ts';
+import { sendErrorPage, sendWaitPage } from '../web/kit/frame.ts';
 import { setHeaderOptions } from '../web/kit/header.ts';
 import { PAGE_FILE_ROUTES } from '../web/kit/routes.ts';
 import { REGISTRY_ROUTES } from '../web/registry/routes.ts';
@@ -134,7 +134,7 @@ export function createApp(deps: AppDeps): App {
     deps: { health, clock: deps.clock, environment: config.environment, sendHome: deps.toolPages.sendHome },
   });
   addRoutes(router, operatorRouteGroup({ metrics: config.metricsPort === undefined }), {
-    deps: { ussd: deps.ussd, desk: deps.desk, notes: deps.notes, metrics, health },
+    deps: { ussd: deps.ussd, desk: deps.desk, notes: deps.notes, metrics },
     guards: { operator: operators },
   });
   addRoutes(router, PAGE_FILE_ROUTES, { deps: undefined });

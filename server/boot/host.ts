@@ -6,14 +6,13 @@ import { pinVault } from '../../lib/account/pin.ts';
 import { accountServices } from '../../lib/account/services.ts';
 import { sharedSpray } from '../../lib/account/spray.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import type { Inspector } from '../../lib/engine/conversation.ts';
+import type { Conversation, Inspector } from '../../lib/engine/conversation.ts';
 import { createEngine, type Engine, type EngineProblem } from '../../lib/engine/engine.ts';
 import type { Service, Services } from '../../lib/engine/service.ts';
 import { isRewritten, keepSecrets } from '../../lib/engine/session/secret-calls.ts';
 import { problemLine } from '../../lib/flow/format/problem.ts';
-import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
 import { httpServices } from '../../lib/http/service.ts';
-import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
+import type { Keyring } from '../../lib/keyring.ts';
 import { findRedactor } from '../../lib/redact.ts';
 import { sharedNotes } from '../../lib/store/shared-note.ts';
 import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
@@ -21,24 +20,26 @@ import { type UssdService, type UssdTurn, ussdService } from '../../lib/ussd/ser
 import type { Audit } from '../audit/audit.ts';
 import { auditLog } from '../audit/writer.ts';
 import type { Config } from '../config/config.ts';
-import { Foreign, type Log } from '../health/log.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
 import { loadLintRules } from '../menus/lint-rules.ts';
+import { loadMachines } from '../menus/machines.ts';
 import { listRefused, loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
 import { isBuiltIn, lintedServices, loadServices } from '../menus/services.ts';
 import type { GivenStores } from '../stores/given.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from '../stores/stores.ts';
 import { tracedStores } from '../stores/traced.ts';
+import { Foreign, type Log } from '../telemetry/log.ts';
 import { type AccountDesk, accountDesk } from '../ussd/account-desk.ts';
-import type { ServerParts } from './parts.ts';
+import type { ServerParts } from './running-server.ts';
 
 export interface Host extends Pick<OpenedStores, 'places' | 'redis' | 'sessionClock' | 'clocks'> {
   readonly stores: WatchedStores;
   readonly menuFolder: MenuFolder;
   readonly menus: Menus;
-  readonly engine: Engine<CompiledFlow>;
-  readonly ussd: UssdService<CompiledFlow>;
-  readonly keyring: Keyring;
+  /** Machines of their own, beside the menus. */
+  readonly machines: readonly Conversation[];
+  readonly engine: Engine;
+  readonly ussd: UssdService;
   readonly audit: Audit;
   /** What operators can do for callers. */
   readonly desk: AccountDesk;
@@ -65,7 +66,7 @@ export interface HostOptions {
   /** Receives the inspection events of sessions. */
   readonly inspector?: Inspector | undefined;
   /** Stores and services that a program gives, and its rules for menus. */
-  readonly parts?: Pick<ServerParts, 'services' | 'lintRules'> & { readonly stores?: GivenStores };
+  readonly parts?: Pick<ServerParts, 'services' | 'lintRules' | 'conversations'> & { readonly stores?: GivenStores };
   /** For tests: puts something between the stores and everything else. */
   readonly stores?: ((stores: Stores) => Stores) | undefined;
   /** Puts something between flows and the services that they call. */
@@ -74,7 +75,7 @@ export interface HostOptions {
 
 /** Builds it all. Throws ERR_CONFIG, ERR_FLOW_INVALID, ERR_FLOW_UNKNOWN or ERR_STORE; then nothing is left open. */
 export async function openHost(config: Config, options: HostOptions): Promise<Host> {
-  const keyring = parseKeyring(config.pinKeys);
+  const { keyring } = config;
   const { clock = systemClock } = options;
   const opened = await openStores(config, { log: options.log, clock, given: options.parts?.stores });
   const { places, redis, sessionClock, clocks, close } = opened;
@@ -141,13 +142,17 @@ async function build(
   const desk = accountDesk({ accounts: kept, simulated, alias: vault.alias, audit });
   const services = between(await allServices(config, { callers: kept, simulated, given: parts.services, clock }));
   const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
-  const menuFolder = { folder: config.menusDir, services: lintedServices(services), rules, clock };
+  const known = lintedServices(services);
+  const given = parts.conversations;
+  const machines = await loadMachines(config.machines, { folder: process.cwd(), given, services: known, clock });
+  const ids = new Set(machines.map(({ id }) => id));
+  const menuFolder = { folder: config.menusDir, services: known, machines: ids, rules, clock };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
   logProblems(menus, log);
   const observed = logFailures(services, { log, production: config.production });
-  const engine = createEngine({
+  const engine = createEngine<Conversation>({
     store: stores.snapshots,
-    conversations: [...menus.compiled.values()],
+    conversations: [...menus.compiled.values(), ...machines],
     services: observed,
     keyring,
     clock: sessionClock,
@@ -179,7 +184,7 @@ async function build(
       log.debug('a USSD session ended: its phone has begun too many');
     },
   });
-  return { menuFolder, menus, engine, ussd, keyring, desk, alias: vault.alias, services: observed };
+  return { menuFolder, menus, machines, engine, ussd, desk, alias: vault.alias, services: observed };
 }
 
 const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } = {

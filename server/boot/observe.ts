@@ -8,20 +8,19 @@ import { DELIVERY, PROPOSAL } from '../../lib/domain/kinds.ts';
 import type { Engine } from '../../lib/engine/engine.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { sessionKeys } from '../../lib/engine/sessions.ts';
-import { parseKeyring } from '../../lib/keyring.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { KEY_PREFIX } from '../../lib/ussd/keys.ts';
 import type { UssdTurn } from '../../lib/ussd/service.ts';
 import type { Config } from '../config/config.ts';
+import { IN_MEMORY } from '../config/data-dir.ts';
 import { readVersion } from '../config/modules.ts';
-import type { Log } from '../health/log.ts';
-import { counter, createMetrics, gauge, METRICS_TYPE, type Metrics } from '../health/metrics.ts';
-import { processMetrics, SESSIONS_COUNTED, type StoredCounts } from '../health/process-metrics.ts';
-import { serviceCalls } from '../health/service-calls.ts';
-import { turnWatch } from '../health/turn-watch.ts';
 import { type Listening, listen } from '../http/listen.ts';
 import type { Overload } from '../http/overload.ts';
 import type { MenuWatch } from '../menus/watch.ts';
+import type { Log } from '../telemetry/log.ts';
+import { counter, createMetrics, gauge, METRICS_TYPE, type Metrics } from '../telemetry/metrics.ts';
+import { processMetrics, SESSIONS_COUNTED, type StoredCounts } from '../telemetry/process-metrics.ts';
+import { serviceCalls, turnWatch } from '../telemetry/turn-watch.ts';
 
 export interface Observed {
   readonly metrics: Metrics;
@@ -40,8 +39,12 @@ export interface ObserveOptions {
 }
 
 export function observe(config: Config, { log, overload, clock }: ObserveOptions): Observed {
-  const metrics = createMetrics(overload);
-  const turns = turnWatch({ log, alias: pinVault({ keyring: parseKeyring(config.pinKeys) }).alias });
+  const metrics = createMetrics();
+  metrics.add(() => [
+    ...gauge('twinline_requests_in_flight', 'Requests in progress.', overload.inFlight),
+    ...gauge('twinline_event_loop_delay_seconds', 'Event loop delay, 99th percentile.', overload.loopDelayMs / 1e3),
+  ]);
+  const turns = turnWatch({ log, alias: pinVault(config).alias });
   const calls = serviceCalls();
   metrics.add(turns.metrics);
   metrics.add(calls.metrics);
@@ -51,7 +54,8 @@ export function observe(config: Config, { log, overload, clock }: ObserveOptions
     watchServices: calls.watch,
     addStores: (engine, documents) => {
       const countStored = () => countIn(engine, documents);
-      metrics.add(processMetrics({ version: readVersion(), dataDir: config.dataDir, clock, countStored }).metrics);
+      const dataDir = config.dataDir === IN_MEMORY ? undefined : config.dataDir;
+      metrics.add(processMetrics({ version: readVersion(), dataDir, clock, countStored }).metrics);
     },
     addMenus: (menus) => metrics.add(() => editLines(menus)),
   };
@@ -74,8 +78,8 @@ async function countIn(engine: Engine, documents: DocumentStore): Promise<Stored
 function editLines({ edits, refused }: MenuWatch): string[] {
   const counts = Object.entries(edits).map(([outcome, count]) => [`outcome="${outcome}"`, count] as const);
   return [
-    ...counter('twinline_menu_edits_total', 'Edits of menus by what became of them.', new Map(counts)),
-    ...gauge('twinline_menu_problems', 'What keeps edited menus from being served.', refused().length),
+    ...counter('twinline_menu_edits_total', 'Menu edits by result.', new Map(counts)),
+    ...gauge('twinline_menu_problems', 'Problems that keep edited menus from being served.', refused().length),
   ];
 }
 

@@ -9,11 +9,11 @@ import { failureText } from '../../lib/flow/testing/run.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { findPlugin } from '../config/modules.ts';
-import { type Log, pluginLog } from '../health/log.ts';
 import { EXIT_CONFIG, isConfigError } from '../http/errors.ts';
 import { checkMenus } from '../menus/check.ts';
+import { type Log, pluginLog } from '../telemetry/log.ts';
+import { welcome } from './notices.ts';
 import { type RunningServer, startServer } from './start.ts';
-import { welcome } from './welcome.ts';
 
 /** A second signal within this time is the first one again: shells send it to the whole process group. */
 const SAME_SIGNAL_MS = 2_000;

@@ -2,30 +2,28 @@
 
 import type { DestinationStream } from 'pino';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { parseOracleKey } from '../../lib/delegation/oracle-key.ts';
 import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
 import type { SenderOptions } from '../../lib/http/client.ts';
-import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
 import { openAgentService } from '../agent/open.ts';
 import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { openDomain } from '../domain/open.ts';
 import type { GatewayOptions, QueryGateway } from '../gateway/open.ts';
 import { watchClocks } from '../health/clock-watch.ts';
-import { watchHealth } from '../health/health.ts';
-import { createLog, type Log } from '../health/log.ts';
+import { storeMetrics, watchHealth } from '../health/health.ts';
 import { listWatched } from '../health/write-watch.ts';
 import type { ConnectionRules } from '../http/connections.ts';
-import { callRarely } from '../http/fast-path.ts';
 import { listen } from '../http/listen.ts';
-import { clientReader } from '../http/middleware/client.ts';
-import { type OperatorRule, operatorsOnly, operatorTokens } from '../http/middleware/operator.ts';
+import { operatorRule, operatorsOnly } from '../http/middleware/operator.ts';
 import { type OverloadLimits, overloadWatch } from '../http/overload.ts';
 import { listRefused } from '../menus/menus.ts';
 import { watchMenus } from '../menus/watch.ts';
 import { checkGivenStores } from '../stores/given.ts';
+import { createLog } from '../telemetry/log.ts';
 import { loadAdapters } from '../ussd/adapters.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
-import { operatorNotes } from '../ussd/operator-notes.ts';
+import { operatorNotes } from '../ussd/operator-routes.ts';
 import { createInspector } from '../web/inspector/open.ts';
 import { serviceRecorder } from '../web/simulator/flow-test.ts';
 import { openStudio } from '../web/studio/open.ts';
@@ -34,9 +32,8 @@ import { type AppDeps, createApp } from './app.ts';
 import { type HostOptions, openHost } from './host.ts';
 import { logPublicRoutes, storeHealthLogger, warnAtStart, warnOfLostIssuers, warnOfPassedOver } from './notices.ts';
 import { observe, openMetrics } from './observe.ts';
-import type { ServerParts } from './parts.ts';
 import { ownRoutes } from './route-groups.ts';
-import type { RunningServer } from './running-server.ts';
+import type { RunningServer, ServerParts } from './running-server.ts';
 import { startSweeper, sweepSessions, watchClock } from './sweeper.ts';
 
 export type { RunningServer };
@@ -63,6 +60,8 @@ export function startServer(config: Config, seams: Seams = {}): Promise<RunningS
 async function start(config: Config, seams: Seams, { defer, disposeAll }: Disposables): Promise<RunningServer> {
   const log = createLog(config, seams.log);
   const { parts = {}, clock = systemClock } = seams;
+  const { keyring } = config;
+  const oracleKeys = [parseOracleKey(config.oracleKey), ...config.olderOracleKeys.map(parseOracleKey)] as const;
   const given = { ...parts, stores: checkGivenStores(parts.stores ?? {}) };
   const overload = overloadWatch(log, seams.overload);
   defer(overload.stop);
@@ -72,7 +71,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     metrics.problem('background');
     log.error({ err: error }, 'the inspector does not show everything');
   };
-  const inspector = createInspector({ keyring: parseKeyring(config.pinKeys), clock, onProblem: onUnseen });
+  const inspector = createInspector({ keyring, clock, onProblem: onUnseen });
   defer(inspector.close);
   // Without access to operator pages nothing is recorded for them.
   const recorder = serviceRecorder();
@@ -93,7 +92,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     onCrowded: () => metrics.refused('sessions'),
   });
   defer(host.close);
-  const { engine, ussd, stores, places, redis, menuFolder, menus, keyring, services, audit } = host;
+  const { engine, ussd, stores, places, redis, menuFolder, menus, machines, services, audit } = host;
   // In development a line for people says it, and none of the log.
   const atStart = config.production ? 'info' : 'debug';
   for (const place of places) log[atStart](place, 'a store is open');
@@ -101,16 +100,18 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   warnAtStart(config, log);
   await warnOfPassedOver(config, stores, log);
   for (const { id, version } of menus.compiled.values()) log[atStart]({ flow: id, version }, 'a menu is served');
+  for (const { id, version } of machines) log[atStart]({ machine: id, version }, 'a machine is served');
   const clocks = watchClocks(host.clocks, { clock, log });
   defer(clocks.stop);
   metrics.add(clocks.metrics);
   const health = watchHealth(listWatched(stores), { clock, onChange: storeHealthLogger(log) });
+  metrics.add(async () => storeMetrics(await health.judgeStores()));
 
   const domain = await openDomain({
     documents: stores.documents,
     apiKeysFile: config.apiKeysFile,
     governanceFile: config.governanceFile,
-    oracleKeys: [config.oracleKey, ...config.olderOracleKeys],
+    oracleKeys,
     publicUrl: config.publicUrl,
     keyring,
     clock,
@@ -125,13 +126,12 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   metrics.add(domain.metrics);
   await warnOfLostIssuers(stores.documents, config, log);
 
-  const operators = readOperators(config, { keyring, log, clock });
-  const conversations = [...menus.compiled.values()];
+  const operators = operatorRule(config, { log, clock });
   const agent = await openAgentService({
     ...{ ownRoutes: ownRoutes(config, adapters), parts: given },
-    ...{ config, stores, redis, keyring, conversations, services, inspector: hub, log, clock },
-    sessionClock: host.sessionClock,
-    sender: seams.webhookSender,
+    ...{ config, stores, redis, oracleKeys, services, inspector: hub, log, clock },
+    conversations: [...menus.compiled.values(), ...machines],
+    ...{ sessionClock: host.sessionClock, sender: seams.webhookSender },
     operatorsOnly: operatorsOnly(operators),
     readClient: operators.readClient,
     audit,
@@ -146,7 +146,6 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
   if (query) metrics.add(query.metrics);
 
   const gateways = ussdGateways(config.ussd.gateways, { dialects: Object.keys(adapters), clock });
-  const { routes, unsent } = seams;
   logPublicRoutes(agent.door.publicRoutes, log, config);
   const inspectorDoor = inspector.open({ engine, audit, flow: config.ussd.flow });
   // The folder is watched once everything else is there.
@@ -178,18 +177,18 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     log,
     clock,
     redis,
-    routes,
+    routes: seams.routes,
     documentation: agent.documentation,
-    unsent,
+    unsent: seams.unsent,
     domain: domain.door,
     agent: agent.door,
     sockets: agent.sockets,
     toolPages: await openToolPages({
       config,
       documents: stores.documents,
-      keyring,
+      oracleDid: oracleKeys[0].did,
       service: ussd,
-      flows: engine.library,
+      library: engine.library,
       refusedEdits: () => reloads.refused(),
       recorder,
       inspector: inspectorDoor,
@@ -201,7 +200,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
     }),
     query,
   });
-  const metricsDoor = await openMetrics(config, async () => metrics.render(await health.judgeStores()));
+  const metricsDoor = await openMetrics(config, metrics.render);
   defer(() => metricsDoor?.close(0));
   overload.begin();
   const connections = { ...app.connections, ...seams.connections };
@@ -220,9 +219,9 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
       log.error({ err: error }, 'background work failed');
     },
   });
-  const onProblem = () => metrics.problem('reload');
   const watchedMenus = watchMenus({
-    ...{ menus: menuFolder, library: engine.library, log, onProblem, refused: listRefused(menus) },
+    ...{ menus: menuFolder, library: engine.library, log, refused: listRefused(menus) },
+    onProblem: () => metrics.problem('reload'),
     // An edited flow is served by every door.
     onServed: agent.add,
   });
@@ -263,28 +262,6 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
       stopping ??= stop(drainDelayMs);
       return stopping;
     },
-  };
-}
-
-interface OperatorDeps {
-  readonly keyring: Keyring;
-  readonly log: Log;
-  readonly clock: Clock;
-}
-
-function readOperators(config: Config, { keyring, log, clock }: OperatorDeps): OperatorRule {
-  const { trustedProxies: proxies, production, publicUrl, operatorTokens: tokens } = config;
-  const readClient = clientReader({ ...config.rateLimit, proxies });
-  const onWrong = callRarely(
-    (address: string, times) => log.warn({ address, times }, 'wrong tokens of operators: somebody may be guessing'),
-    clock,
-  );
-  const key = keyring.subkey('operator-pass/v1')!;
-  return {
-    production,
-    publicUrl,
-    readClient,
-    tokens: tokens.length ? operatorTokens(tokens, { key, readClient, onWrong, now: clock.monotonic }) : undefined,
   };
 }
 

@@ -5,16 +5,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
 import { TwinlineError } from '../../lib/errors.ts';
-import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
-import type { Log } from '../health/log.ts';
+import type { Log } from '../telemetry/log.ts';
 
 export interface OpenDocuments {
   readonly config: Config;
   readonly documents: DocumentStore;
-  readonly keyring: Keyring;
   readonly log: Log;
 }
 
@@ -32,22 +30,21 @@ export async function withDocuments<T>(
   const [{ DOCUMENT_BACKENDS, openFirst }, { checkDocuments }, { createLog }] = await Promise.all([
     import('../stores/backends.ts'),
     import('../stores/stores.ts'),
-    import('../health/log.ts'),
+    import('../telemetry/log.ts'),
   ]);
   const log = createLog({ logLevel: 'warn', redact: config.redact }, pino.destination({ dest: 2, sync: true }));
   const { store: documents, close } = await openFirst(DOCUMENT_BACKENDS, config, { log });
   try {
-    const keyring = parseKeyring(config.pinKeys);
-    await checkDocuments(documents, keyring);
-    return await work({ config, documents, keyring, log });
+    await checkDocuments(documents, config.keyring);
+    return await work({ config, documents, log });
   } finally {
     await close();
   }
 }
 
-function requireDocuments({ dataDir, mongodbUrl, pinKeys }: Config, what: string): void {
+function requireDocuments({ dataDir, mongodbUrl, keyring }: Config, what: string): void {
   const isThere = mongodbUrl !== undefined || (dataDir !== IN_MEMORY && existsSync(join(dataDir, 'twinline.db')));
-  if (isThere && pinKeys) return;
+  if (isThere && keyring) return;
   const where = mongodbUrl === undefined ? `DATA_DIR=${dataDir}` : 'MONGODB_URL';
   const fix = 'Give the settings of the server (--env-file).';
   throw new TwinlineError('ERR_CONFIG', `No ${what} can be read in ${where}. ${fix}`);

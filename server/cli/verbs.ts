@@ -20,23 +20,23 @@ export const VERBS: Readonly<Record<string, ListedVerb>> = {
   },
   chat: {
     summary: 'Dial with a phone in the terminal; without --url nothing is kept',
-    load: async () => (await import('./verbs/chat.ts')).chatVerb,
+    load: async () => (await import('./phone/chat.ts')).chatVerb,
   },
   lint: {
     summary: 'Check the menus: 0 without errors, 1 with',
-    load: async () => (await import('./verbs/lint.ts')).lintVerb,
+    load: async () => (await import('./menus/lint.ts')).lintVerb,
   },
   test: {
     summary: 'Run the tests beside the flows: 0 when all pass and there is one, else 1',
-    load: async () => (await import('./verbs/test.ts')).testVerb,
+    load: async () => (await import('./menus/test.ts')).testVerb,
   },
   graph: {
-    summary: 'Draw flows and lifecycles: SVG, Mermaid, or a machine for XState and Stately',
-    load: async () => (await import('./verbs/graph.ts')).graphVerb,
+    summary: 'Draw flows and machines: SVG, Mermaid, or a machine for XState and Stately',
+    load: async () => (await import('./menus/graph.ts')).graphVerb,
   },
   convert: {
-    summary: 'Make flows of menus from FLOIP or RapidPro, or a FLOIP container of a flow',
-    load: async () => (await import('./verbs/convert.ts')).convertVerb,
+    summary: 'Make flows of the menus that RapidPro or TextIt exported',
+    load: async () => (await import('./menus/convert.ts')).convertVerb,
   },
   inspect: {
     summary: 'Watch the sessions of a running server: states as they light up, events, time travel',
@@ -44,7 +44,7 @@ export const VERBS: Readonly<Record<string, ListedVerb>> = {
   },
   replay: {
     summary: 'Type recorded dialogues again on the flows of today: 0 when callers see the same, 1 otherwise',
-    load: async () => (await import('./verbs/replay.ts')).replayVerb,
+    load: async () => (await import('./phone/replay.ts')).replayVerb,
   },
   routes: {
     summary: 'List every route: who may ask, how often, and how large bodies may be',
@@ -52,7 +52,7 @@ export const VERBS: Readonly<Record<string, ListedVerb>> = {
   },
   gateway: {
     summary: 'List the routes of the query gateway with their methods and query parameters',
-    load: async () => (await import('./verbs/gateway.ts')).gatewayVerb,
+    load: async () => (await import('./verbs/routes.ts')).gatewayVerb,
   },
   config: {
     summary: 'Show every setting, its value here, and where it came from',
@@ -60,7 +60,7 @@ export const VERBS: Readonly<Record<string, ListedVerb>> = {
   },
   doctor: {
     summary: 'Check settings, stores, keys, clocks, limits and menus: 0 when nothing is broken, 1 otherwise',
-    load: async () => (await import('./verbs/doctor.ts')).doctorVerb,
+    load: async () => (await import('./verbs/config.ts')).doctorVerb,
   },
   upgrade: {
     summary:

@@ -41,8 +41,8 @@ export const AGENT_SETTINGS = {
   AGENT_FLOW: {
     kind: text('flow'),
     default: 'assistant',
-    meaning: 'the flow that answers when no model is configured',
-    fix: 'Set the name of a flow: its file name without .flow.json.',
+    meaning: 'the flow that answers when no model is configured, or a machine of MACHINES',
+    fix: 'Set the name of a flow, its file name without .flow.json, or the id of a machine.',
   },
   AGENT_REPLY_MAX_BYTES: {
     kind: integer(1_024, 1_073_741_824),
@@ -177,3 +177,34 @@ export const PLUGIN_SETTINGS = {
     fix: 'Set for example CLAIMS_SERVICE=claims.evaluate.',
   },
 } as const satisfies Record<string, Setting>;
+
+export interface CreditsSettings {
+  /** Credits for a million tokens that a model reads. */
+  readonly perMillionInput: number;
+  /** Credits for a million tokens that it writes. */
+  readonly perMillionOutput: number;
+  /** Credits for each run that finishes, besides its tokens. */
+  readonly perRun: number;
+  /** Held of the account while a reply is made. */
+  readonly heldPerRun: number;
+}
+
+export interface TeamChatSettings {
+  readonly signingSecret: string | undefined;
+  readonly botToken: string | undefined;
+  readonly replyUrl: string;
+}
+
+export interface ClaimsSettings {
+  /** What the cron job shows as its bearer token. */
+  readonly secret: string | undefined;
+  /** The service that evaluates a claim: one of the modules of SERVICES. */
+  readonly service: string | undefined;
+}
+
+/** What the plugins that come with Twinline are set to. */
+export interface ShippedSettings {
+  readonly credits: CreditsSettings;
+  readonly teamChat: TeamChatSettings;
+  readonly claims: ClaimsSettings;
+}

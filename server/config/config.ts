@@ -5,8 +5,9 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TwinlineError } from '../../lib/errors.ts';
 import { requireGiven } from '../../lib/given.ts';
+import { type Keyring, parseKeyring } from '../../lib/keyring.ts';
 import type { Redactor } from '../../lib/redact.ts';
-import type { ShippedSettings } from '../plugins/settings.ts';
+import type { ShippedSettings } from './agent-settings.ts';
 import { IN_MEMORY } from './data-dir.ts';
 import { findMisspelt, type Misspelt, type ReadOptions, readSettings, type SettingsReading } from './read.ts';
 import { environmentRedactor, type ShownSetting, showSetting } from './secrets.ts';
@@ -24,14 +25,15 @@ export interface Config {
   readonly port: number;
   /** An absolute path, or `:memory:`. */
   readonly dataDir: string;
-  /** Redis and MongoDB where they are used; without them, all is kept in `dataDir`. */
+  /** Without Redis and MongoDB, everything is stored in `dataDir`. */
   readonly redisUrl: string | undefined;
   readonly mongodbUrl: string | undefined;
   /** Whether production may start on a Redis that keeps nothing. */
   readonly redisAcceptLoss: boolean;
   /** How long a start waits for them to answer. */
   readonly storeWaitMs: number;
-  readonly pinKeys: string;
+  /** Of PIN_ENCRYPTION_KEY. */
+  readonly keyring: Keyring;
   /** Whether operators can write flows in the browser. */
   readonly studio: boolean;
   /** Each opens the routes of operators. */
@@ -60,11 +62,10 @@ export interface Config {
     /** Whether requests of this machine itself count: not in development, unless RATE_LIMIT_MAX is set. */
     readonly countsLoopback: boolean;
   };
-  /** An absolute path. */
   readonly menusDir: string;
-  /** They are the examples, because there are no others. */
   readonly menusAreShipped: boolean;
   readonly services: readonly string[];
+  readonly machines: readonly string[];
   /** Modules of rules for menus. */
   readonly lintRules: readonly string[];
   readonly serviceHosts: readonly string[];
@@ -192,12 +193,11 @@ function buildConfig(
     mongodbUrl: values.MONGODB_URL,
     redisAcceptLoss: values.REDIS_ACCEPT_LOSS,
     storeWaitMs: values.STORE_WAIT_SECONDS * 1_000,
-    pinKeys: values.PIN_ENCRYPTION_KEY,
+    ...readKeys(values),
     operatorTokens: values.OPERATOR_TOKEN ?? [],
     studio: values.STUDIO,
     apiKeysFile: values.API_KEYS_FILE,
     governanceFile: values.GOVERNANCE_FILE,
-    ...readOracleKeys(values),
     publicUrl: values.PUBLIC_URL && new URL(values.PUBLIC_URL).href.replace(/\/+$/, ''),
     isBehindProxy: values.TRUST_PROXY_ENABLED,
     trustedProxies: values.TRUST_PROXY_ENABLED ? (values.TRUST_PROXY_CIDRS ?? []) : [],
@@ -210,8 +210,7 @@ function buildConfig(
       countsLoopback: values.NODE_ENV !== 'development' || isSet('RATE_LIMIT_MAX'),
     },
     ...readMenusDir(resolve(values.MENUS_DIR), isSet('MENUS_DIR')),
-    services: values.SERVICES ?? [],
-    lintRules: values.LINT_RULES ?? [],
+    ...{ services: values.SERVICES ?? [], machines: values.MACHINES ?? [], lintRules: values.LINT_RULES ?? [] },
     serviceHosts: values.SERVICE_HTTP_HOSTS ?? [],
     ussd: {
       gateways: readGateways(values),
@@ -278,11 +277,12 @@ function readModel(values: SettingValues): Config['model'] {
 }
 
 // Where a configuration is only looked at, no key is made.
-function readOracleKeys({
-  ORACLE_KEY: keys = [],
-}: Partial<SettingValues>): Pick<Config, 'oracleKey' | 'olderOracleKeys'> {
-  const [oracleKey, ...olderOracleKeys] = keys;
-  return { oracleKey: oracleKey!, olderOracleKeys };
+function readKeys({
+  PIN_ENCRYPTION_KEY: pinKeys,
+  ORACLE_KEY: oracleKeys = [],
+}: Partial<SettingValues>): Pick<Config, 'keyring' | 'oracleKey' | 'olderOracleKeys'> {
+  const [oracleKey, ...olderOracleKeys] = oracleKeys;
+  return { keyring: (pinKeys ? parseKeyring(pinKeys) : undefined)!, oracleKey: oracleKey!, olderOracleKeys };
 }
 
 // Production does not start without the setting.

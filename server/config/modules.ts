@@ -21,32 +21,39 @@ export function readSettingFile(setting: SettingName, file: string): string {
   }
 }
 
-/** What a module exports by default, or why it cannot be loaded, as the end of a sentence. */
-export type Imported =
-  | { readonly kind: 'loaded'; readonly value: unknown }
+/** What a module exports, or why it cannot be loaded, as the end of a sentence. */
+export type Imported<T = unknown> =
+  | { readonly kind: 'loaded'; readonly value: T }
   | { readonly kind: 'broken'; readonly why: string };
 
-const MISSING = 'is not there. Check the path or install the package.';
-const WHY_BROKEN: { readonly [code: string]: string } = {
-  ERR_MODULE_NOT_FOUND: MISSING,
-  MODULE_NOT_FOUND: MISSING,
-  ERR_UNKNOWN_FILE_EXTENSION:
+// The end of a sentence, for a module and where it was looked for.
+const missing = (path: string) => `is not there. ${path} was looked for: check the path or install the package.`;
+const WHY_BROKEN: { readonly [code: string]: (path: string) => string } = {
+  ERR_MODULE_NOT_FOUND: missing,
+  MODULE_NOT_FOUND: missing,
+  ERR_UNKNOWN_FILE_EXTENSION: () =>
     "cannot be loaded: Node loads no files of this kind. Compile TypeScript and name the .js file, or install tsx and set NODE_OPTIONS='--import tsx'.",
 };
 
+/** What a module exports by default; as {@link importModule}. */
+export async function importDefault(module: string, folder: string, clock?: StartClock): Promise<Imported> {
+  const imported = await importModule(module, folder, clock);
+  return imported.kind === 'loaded' ? { kind: 'loaded', value: imported.value.default } : imported;
+}
+
 /** Loads a module by its path, absolute or from `folder`, or by the name of a package. Never rejects. */
-export async function importDefault(
+export async function importModule(
   module: string,
   folder: string,
   clock: StartClock = systemClock,
-): Promise<Imported> {
+): Promise<Imported<{ readonly [name: string]: unknown }>> {
   try {
-    const loaded = await startInTime(clock, import(locate(module, folder)) as Promise<{ default?: unknown }>);
-    return { kind: 'loaded', value: loaded.default };
+    return { kind: 'loaded', value: await startInTime(clock, import(locate(module, folder))) };
   } catch (error) {
     const { code, message } = error instanceof Error ? (error as NodeJS.ErrnoException) : { message: String(error) };
-    const isThere = code === 'ERR_MODULE_NOT_FOUND' && existsSync(resolve(folder, module));
-    return { kind: 'broken', why: (!isThere && WHY_BROKEN[code ?? '']) || `cannot be loaded: ${message}` };
+    const path = resolve(folder, module);
+    const isThere = code === 'ERR_MODULE_NOT_FOUND' && existsSync(path);
+    return { kind: 'broken', why: (!isThere && WHY_BROKEN[code ?? '']?.(path)) || `cannot be loaded: ${message}` };
   }
 }
 

@@ -159,8 +159,13 @@ export const SETTINGS = {
   USSD_FLOW: {
     kind: text('flow'),
     default: 'main',
-    meaning: 'the flow that a dial starts',
-    fix: 'Set the name of a flow: its file name without .flow.json.',
+    meaning: 'the flow that a dial starts, or a machine of MACHINES',
+    fix: 'Set the name of a flow, its file name without .flow.json, or the id of a machine.',
+  },
+  MACHINES: {
+    kind: list('module'),
+    meaning: 'modules that export machines of your own, served beside the flows; read at the start only',
+    fix: 'Set for example MACHINES=./order.js.',
   },
   SERVICES: {
     kind: list('module'),

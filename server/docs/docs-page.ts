@@ -44,11 +44,11 @@ export function frameDocs({ body, sections = [], ...page }: DocsPage, path: stri
     layout: 'docs',
     body: html`<nav class="shelf" aria-label="Documentation">
 ${shelf('Guides', guides)}${shelf('Reference', references)}</nav>
-<div class="reading">${body}${at >= 0 && neighbours(at)}</div>`,
+<div class="reading stack">${body}${at >= 0 && neighbours(at)}</div>`,
   };
 
   function shelf(title: string, links: readonly Link[]): Markup {
-    return html`<p class="shelf-title">${title}</p><ul>${links.map(
+    return html`<p class="caps">${title}</p><ul>${links.map(
       (link) =>
         html`<li><a href="${link.path}"${link.path === path && html` aria-current="page"`}>${link.title}</a>${link.path === path && sections.length > 0 && parts()}</li>\n`,
     )}</ul>`;
@@ -61,14 +61,14 @@ ${shelf('Guides', guides)}${shelf('Reference', references)}</nav>
 
 function neighbours(at: number): Markup {
   const link = (guide: Link | undefined, rel: 'prev' | 'next', words: string) =>
-    guide && html`<a rel="${rel}" href="${guide.path}"><span>${words}</span>${guide.title}</a>`;
-  return html`<nav class="neighbours" aria-label="Before and after">${link(guides[at - 1], 'prev', 'Before')}${link(guides[at + 1], 'next', 'Next')}</nav>`;
+    guide && html`<a class="tile" rel="${rel}" href="${guide.path}"><span>${words}</span>${guide.title}</a>`;
+  return html`<nav class="neighbours row" aria-label="Before and after">${link(guides[at - 1], 'prev', 'Before')}${link(guides[at + 1], 'next', 'Next')}</nav>`;
 }
 
 /** All that there is to read. */
 export function guidesPage(): DocsPage {
   const list = (links: readonly Link[]) =>
-    html`<ul class="guides">${links.map(({ path, title, about }) => html`<li><a href="${path}">${title}</a><span>${about}</span></li>\n`)}</ul>`;
+    html`<ul class="lined named">${links.map(({ path, title, about }) => html`<li><a href="${path}">${title}</a><p class="soft">${about}</p></li>\n`)}</ul>`;
   return {
     title: 'Guides · Twinline',
     body: html`<section class="card"><h1>Guides</h1>${list(guides)}</section>

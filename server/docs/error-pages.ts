@@ -78,7 +78,7 @@ ${entries.map(errorEntry)}</section>`;
 }
 
 function errorEntry({ name, note, meaning, cause, remedy }: ErrorEntry): Markup {
-  return html`<article class="entry" id="${name}"><h3><a href="#${name}">${name}</a><span>${note}</span></h3>
+  return html`<article class="entry" id="${name}"><h3 class="named"><a href="#${name}">${name}</a> <small>${note}</small></h3>
 <dl><dt>Meaning</dt><dd>${formatCode(meaning)}</dd><dt>Cause</dt><dd>${formatCode(cause)}</dd><dt>What to do</dt><dd>${formatCode(
     remedy,
   )}</dd></dl></article>

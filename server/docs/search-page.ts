@@ -59,7 +59,7 @@ export function searchPage(words: string, found: readonly SearchHit[]): DocsPage
   return {
     title: `${title} · Twinline`,
     body: html`<section class="card"><h1>Search</h1>
-<form class="search" action="/docs/search"><input type="search" name="q" value="${words}" maxlength="${SEARCH_CHARS}" aria-label="What to look for" required autofocus><button class="primary" type="submit">Search</button></form>
+<form class="search row" action="/docs/search"><input type="search" name="q" value="${words}" maxlength="${SEARCH_CHARS}" aria-label="What to look for" required autofocus><button class="primary" type="submit">Search</button></form>
 ${words !== '' && resultList(words, found)}</section>`,
   };
 }
@@ -69,9 +69,9 @@ function resultList(words: string, found: readonly SearchHit[]): Markup {
     return html`<p role="status">Nothing was found for “${words}”. Try fewer or other words, or see all <a href="/docs/guides">guides</a>.</p>`;
   const count =
     found.length === RESULTS ? `The best ${RESULTS}` : found.length === 1 ? 'One result' : `${found.length} results`;
-  return html`<p class="at" role="status">${count}</p><ol class="found">${found.map(
+  return html`<p class="at" role="status">${count}</p><ol class="lined named">${found.map(
     ({ href, title, where, text, terms }) =>
-      html`<li><a href="${href}">${title}</a> <span class="at">${where}</span><p>${snippet(text, terms)}</p></li>\n`,
+      html`<li><a href="${href}">${title}</a> <span class="at">${where}</span><p class="soft">${snippet(text, terms)}</p></li>\n`,
   )}</ol>`;
 }
 

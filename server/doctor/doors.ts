@@ -9,6 +9,7 @@ import { readMcpServers } from '../agent/mcp.ts';
 import { readGatewayFile } from '../gateway/file.ts';
 import { openCatalog } from '../gateway/open.ts';
 import { lintRulesFrom } from '../menus/lint-rules.ts';
+import { machinesFrom } from '../menus/machines.ts';
 import { loadMenus } from '../menus/menus.ts';
 import { serviceNames } from '../menus/services.ts';
 import { advice, brokenFinding, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
@@ -139,12 +140,14 @@ export const MENU_CHECKS: readonly DoctorCheck[] = [
       const { flow } = config.ussd;
       const services = await serviceNames(env);
       const rules = await lintRulesFrom(env);
-      const menus = await loadMenus({ folder: config.menusDir, services, rules }, flow);
+      const machines = new Set((await machinesFrom(env, services)).map(({ id }) => id));
+      const own = machines.size ? [fine(`machines load from MACHINES: ${[...machines].join(', ')}`)] : [];
+      const menus = await loadMenus({ folder: config.menusDir, services, machines, rules }, flow);
       const errors = menus.problems.filter(({ severity }) => severity === 'error').length + menus.failures.length;
       const words = `${menus.compiled.size} of ${menus.files.length} menus load from ${config.menusDir}`;
-      if (errors) return brokenFinding(`${words}, with ${errors} errors`, 'See: npx twinline lint');
+      if (errors) return [...own, brokenFinding(`${words}, with ${errors} errors`, 'See: npx twinline lint')];
       const warnings = menus.problems.length;
-      return warnings ? advice(`${words}, with ${warnings} warnings`, 'See: npx twinline lint') : fine(words);
+      return [...own, warnings ? advice(`${words}, with ${warnings} warnings`, 'See: npx twinline lint') : fine(words)];
     },
   },
 ];

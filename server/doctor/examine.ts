@@ -5,8 +5,7 @@ import type { Config, ConfigReading } from '../config/config.ts';
 import { brokenFinding, type CheckContext, type DoctorCheck, type Finding, type StoreProbe } from './check.ts';
 import { GATEWAY_CHECKS, MCP_CHECKS, MENU_CHECKS, MODEL_CHECKS } from './doors.ts';
 import { KEY_CHECKS } from './keys.ts';
-import { CLOCK_CHECKS, MACHINE_CHECKS, NETWORK_CHECKS } from './machine.ts';
-import { SETTING_CHECKS } from './settings.ts';
+import { CLOCK_CHECKS, MACHINE_CHECKS, NETWORK_CHECKS, SETTING_CHECKS } from './machine.ts';
 import { FOLDER_CHECKS, MONGO_CHECKS, REDIS_CHECKS } from './stores.ts';
 
 export const CHECKS: readonly DoctorCheck[] = [

@@ -2,10 +2,9 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { didOfKey } from '../../lib/delegation/issuer/oracle-key.ts';
+import { didOfKey } from '../../lib/delegation/oracle-key.ts';
 import { findLostIssuers } from '../../lib/domain/credential/places.ts';
 import { DOMAIN, STATUS_ENTRY } from '../../lib/domain/kinds.ts';
-import { parseKeyring } from '../../lib/keyring.ts';
 import { checkCanary } from '../../lib/sealing.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
@@ -21,13 +20,13 @@ export const KEY_CHECKS: readonly DoctorCheck[] = [
     name: 'PIN key and data',
     run: async (context) => {
       const { config } = context;
-      if (!config.pinKeys) return fine('no PINs are stored yet: the key is made at the first start');
+      if (!config.keyring) return fine('no PINs are stored yet: the key is made at the first start');
       const documents = await openExisting(context);
       if (!documents) return fine('no PINs are stored yet');
       try {
         const kept = await readPinCanary(documents);
         if (kept === undefined) return fine('no PINs are stored yet');
-        return checkCanary(parseKeyring(config.pinKeys), kept) === 'current'
+        return checkCanary(config.keyring, kept) === 'current'
           ? fine('the stored PINs belong to this key')
           : fine('the stored PINs belong to an older key of this list');
       } finally {
@@ -37,13 +36,13 @@ export const KEY_CHECKS: readonly DoctorCheck[] = [
   },
   {
     name: 'PIN key and sessions',
-    when: ({ redis, config }) => redis !== undefined && config.pinKeys !== undefined && config.pinKeys !== '',
+    when: ({ redis, config }) => redis !== undefined && config.keyring !== undefined,
     run: async ({ config, redis }) => {
       // One that does not answer is reported already.
       await redis!.facts();
       const kept = await redisMark(redis!.connection).read();
       if (!kept) return fine('no instance has marked its key in Redis yet');
-      return checkCanary(parseKeyring(config.pinKeys), kept.text, 'sessions') === 'current'
+      return checkCanary(config.keyring, kept.text, 'sessions') === 'current'
         ? fine('the sessions in Redis belong to this key')
         : fine('the sessions in Redis belong to an older key of this list; the next start marks the active one');
     },

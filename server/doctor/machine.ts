@@ -205,3 +205,25 @@ async function isTwinline(host: string, port: number): Promise<boolean> {
     return false;
   }
 }
+
+export const SETTING_CHECKS: readonly DoctorCheck[] = [
+  {
+    name: 'names of settings',
+    run: ({ config }) => (config.misspelt.length ? misspeltFindings(config) : fine('none is probably misspelt')),
+  },
+  { name: 'own menus', when: ({ config }) => config.production, run: ({ config }) => checkMenusDir(config) },
+];
+
+/** One for each variable that is no setting and differs from one by a letter or two. */
+export function misspeltFindings({ misspelt }: Pick<Config, 'misspelt'>): Finding[] {
+  return misspelt.map(({ name, meant }) =>
+    advice(`${name} is set, and is no setting`, `Write ${meant}, if that is what was meant.`),
+  );
+}
+
+/** Whether callers get menus of the operator. */
+export function checkMenusDir({ menusDir, menusAreShipped }: Pick<Config, 'menusDir' | 'menusAreShipped'>): Finding {
+  if (!menusAreShipped) return fine(menusDir);
+  const words = 'MENUS_DIR is not set: callers get the menus that Twinline ships as examples';
+  return advice(words, 'Set MENUS_DIR to the folder of your menus.');
+}

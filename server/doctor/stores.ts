@@ -142,8 +142,8 @@ export const FOLDER_CHECKS: readonly DoctorCheck[] = [
   {
     name: 'stored data',
     when: ({ config }) => config.dataDir !== IN_MEMORY && existsSync(config.dataDir),
-    run: ({ config }) => {
-      const damage = listDamage(config);
+    run: async ({ config }) => {
+      const damage = await listDamage(config);
       return damage.length ? damage.map((words): Finding => ({ level: 'broken', words })) : fine('no file is damaged');
     },
   },

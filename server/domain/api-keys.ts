@@ -12,7 +12,7 @@ import type { VoterPower } from '../../lib/domain/voting/governance.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { readJson, wordsAt } from '../../lib/json/reader.ts';
 import { readSettingFile } from '../config/modules.ts';
-import type { Log } from '../health/log.ts';
+import type { Log } from '../telemetry/log.ts';
 
 export interface ApiKeys {
   /** The caller behind a token; undefined when it is unknown. Takes as long for any token. */

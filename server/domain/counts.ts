@@ -1,9 +1,9 @@
 // What the domain service of this instance counts: ballots, proposals by the state they have come to, tries of webhooks.
 
 import type { StateValue } from 'xstate';
+import type { DeliveryOptions } from '../../lib/domain/feed/delivery.ts';
 import type { VerificationOptions } from '../../lib/domain/verification.ts';
-import type { DeliveryOptions } from '../../lib/domain/webhook/delivery.ts';
-import { counter, countsByLabel } from '../health/metrics.ts';
+import { counter, countsByLabel } from '../telemetry/metrics.ts';
 
 export interface DomainCounts {
   readonly onStep: NonNullable<VerificationOptions['onStep']>;
@@ -28,9 +28,9 @@ export function domainCounts(): DomainCounts {
     },
     onTry: tries.add,
     metrics: () => [
-      ...counter('twinline_votes_total', 'Ballots that were cast.', new Map([['', ballots]])),
-      ...counter('twinline_proposals_total', 'Proposals by the state that they have come to.', proposals.samples()),
-      ...counter('twinline_webhook_tries_total', 'Tries to deliver an event, by how they ended.', tries.samples()),
+      ...counter('twinline_votes_total', 'Ballots cast.', new Map([['', ballots]])),
+      ...counter('twinline_proposals_total', 'Proposals by the state reached.', proposals.samples()),
+      ...counter('twinline_webhook_tries_total', 'Delivery attempts by outcome.', tries.samples()),
     ],
   };
 }

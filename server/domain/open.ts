@@ -3,20 +3,20 @@
 import { createHash } from 'node:crypto';
 import { type Clock, settledTime } from '../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
-import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
+import type { OracleKey } from '../../lib/delegation/oracle-key.ts';
 import { bulk } from '../../lib/domain/bulk/bulk.ts';
 import { issuer } from '../../lib/domain/credential/card.ts';
 import { statusLists } from '../../lib/domain/credential/status-list.ts';
 import { resolver } from '../../lib/domain/did/resolution.ts';
+import { deliveries } from '../../lib/domain/feed/delivery.ts';
 import { feed } from '../../lib/domain/feed/feed.ts';
+import { webhooks } from '../../lib/domain/feed/webhooks.ts';
 import { idempotency } from '../../lib/domain/idempotency.ts';
 import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { registry } from '../../lib/domain/registry.ts';
 import { verification } from '../../lib/domain/verification.ts';
 import { credits } from '../../lib/domain/voting/credits.ts';
 import { DEFAULT_GOVERNANCE, type Governance, parseGovernance } from '../../lib/domain/voting/governance.ts';
-import { deliveries } from '../../lib/domain/webhook/delivery.ts';
-import { webhooks } from '../../lib/domain/webhook/webhooks.ts';
 import type { Inspector } from '../../lib/engine/conversation.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { type SenderOptions, webhookSender } from '../../lib/http/client.ts';
@@ -27,9 +27,9 @@ import type { Audit } from '../audit/audit.ts';
 import { auditJournal } from '../audit/journal.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { readSettingFile } from '../config/modules.ts';
-import type { Log } from '../health/log.ts';
 import { eventStreams } from '../http/event-streams.ts';
-import { proposalPages } from '../web/proposal/routes.ts';
+import type { Log } from '../telemetry/log.ts';
+import { proposalPages } from '../web/registry/proposal-pages.ts';
 import { twinDrawer } from '../web/registry/twin-drawing.ts';
 import { twinLinks } from './answers.ts';
 import { type ApiKeys, type ApiKeysOptions, apiKeys, DEFAULT_TENANT, type HeldKeys } from './api-keys.ts';
@@ -56,8 +56,8 @@ export interface DomainOptions {
   readonly apiKeysFile: string | undefined;
   /** Voting rules; undefined: the built-in ones. */
   readonly governanceFile: string | undefined;
-  /** Ed25519 keys in ucanto's string format: the first signs credentials, all of them their status lists. */
-  readonly oracleKeys: readonly [string, ...string[]];
+  /** The first signs credentials, all of them their status lists. */
+  readonly oracleKeys: readonly [OracleKey, ...OracleKey[]];
   /** How others reach this server, without a slash at the end. */
   readonly publicUrl: string | undefined;
   /** Seals the secrets of webhooks. */
@@ -142,7 +142,7 @@ export async function openDomain({
   });
   const repeated = idempotency({ documents, clock });
   const [active, ...older] = oracleKeys;
-  const issuers = [issuer(parseOracleKey(active)), ...older.map((key) => issuer(parseOracleKey(key)))] as const;
+  const issuers = [issuer(active), ...older.map(issuer)] as const;
   const events = feed({ documents, clock, onProblem: onFailure('the feed of events cannot be read') });
   const streams = eventStreams({ clock, onProblem: onFailure('a stream of events was cut off') });
   const hooks = {

@@ -1,4 +1,4 @@
-// What a gateway serves: its routes with all that is known of each before a request comes, and what is odd about them.
+// What a gateway serves: its routes with everything precomputed, and warnings about its configuration.
 
 import { TwinlineError } from '../../lib/errors.ts';
 import {
@@ -23,16 +23,16 @@ import {
 } from '../../lib/gateway/index.ts';
 import type { GatewayFile } from './file.ts';
 
-/** A route, and how its requests are answered. */
+/** A route, and how its requests are handled. */
 export interface GatewayRoute extends Route {
   /** `/package.Service/Method` */
   readonly grpcPath: string;
-  /** `call`: by the node; else a refusal. */
+  /** `call`: by the node; otherwise a refusal. */
   readonly use: 'call' | 'disabled' | 'forbidden';
   readonly write: JsonWriter;
-  /** The reply is a google.api.HttpBody, which is answered as it is and not as JSON. */
+  /** Whether the reply is a google.api.HttpBody, which is returned as is and not as JSON. */
   readonly isRaw: boolean;
-  /** Whether those who ask the same at the same time get one answer: only where nothing can be changed. */
+  /** Whether identical concurrent requests share a reply: only if nothing can be changed. */
   readonly isShared: boolean;
 }
 
@@ -42,17 +42,17 @@ export interface Catalog {
   readonly settings: GatewaySettings;
   readonly routes: readonly GatewayRoute[];
   readonly answers: StatusAnswers;
-  /** What no request can reach, and why. */
+  /** Bindings that are not served, and why. */
   readonly left: readonly LeftOut[];
-  /** What the operator should know, one line each. */
+  /** Warnings for the operator, one line each. */
   readonly warnings: readonly string[];
-  /** Finds the route for the path of a request as it came, without its query. Throws ERR_INPUT. */
+  /** Matches the path of a request, still encoded and without the query. Throws ERR_INPUT. */
   match(method: string, path: string): GatewayMatch;
-  /** How metadata of the node come back. */
+  /** How the node's metadata becomes response headers. */
   readonly back: HeadersBack;
 }
 
-/** Compiles it all. Throws ERR_CONFIG with every problem of the descriptors. */
+/** Compiles the catalog. Throws ERR_CONFIG with every problem of the descriptors. */
 export function createCatalog({ settings, source, descriptors: from }: GatewayFile, descriptors: Descriptors): Catalog {
   const isDisabled = rpcFilter(settings.disabled);
   const table = createRouteTable(descriptors, { ...(from && { source: from.source }), standsBack: isDisabled });
@@ -68,8 +68,8 @@ export function createCatalog({ settings, source, descriptors: from }: GatewayFi
   const hide = [upstream, upstream.replace(/:\d+$/, '')].filter((text) => text.length > 3);
   const warnings = [
     ...findOddities(settings, table.routes),
-    ...descriptors.left.map(({ field, error }) => `${field} is left out: ${error}`),
-    ...table.left.map(({ rpc, path, reason }) => `${rpc} is left out${path && ` at ${path}`}: ${reason}`),
+    ...descriptors.left.map(({ field, error }) => `${field} is skipped: ${error}`),
+    ...table.left.map(({ rpc, path, reason }) => `${rpc} is skipped${path && ` at ${path}`}: ${reason}`),
   ];
   const isForbidden = rpcFilter(settings.gate?.forbid ?? []);
   const routes = new Map<Route, GatewayRoute>();
@@ -119,16 +119,19 @@ const refuseToWrite: JsonWriter = () => {
   throw new Error('a method that is not served has an answer');
 };
 
-function findOddities({ disabled, gate, prefixes }: GatewaySettings, routes: readonly Route[]): string[] {
+function findOddities(
+  { disabled: disabledPatterns, gate, prefixes }: GatewaySettings,
+  routes: readonly Route[],
+): string[] {
   const rpcs = routes.map(({ rpc }) => rpc);
   const idle = (name: string, patterns: readonly string[]) =>
-    idlePatterns(patterns, rpcs).map((pattern) => `"${name}" has the pattern ${pattern}, which means no method`);
+    idlePatterns(patterns, rpcs).map((pattern) => `"${name}" has the pattern ${pattern}, which matches no method`);
   const leads = ([, to]: readonly [string, string]) =>
     to === '/' || routes.some(({ template }) => template === to || template.startsWith(`${to}/`));
   const lost = Object.entries(prefixes).filter((one) => !leads(one));
   return [
-    ...idle('disabled', disabled),
+    ...idle('disabled', disabledPatterns),
     ...idle('gate.forbid', gate?.forbid ?? []),
-    ...lost.map(([from, to]) => `the prefix ${from} leads to ${to}, where no route begins`),
+    ...lost.map(([from, to]) => `the prefix ${from} maps to ${to}, where no route starts`),
   ];
 }

@@ -1,7 +1,7 @@
 // What the gateway counts, and how its node is, as lines for Prometheus. Names of methods come from the descriptors only.
 
 import type { AnswerCache, GuardedChannel } from '../../lib/gateway/index.ts';
-import { counter, createDurations, gauge, histogram } from '../health/metrics.ts';
+import { counter, createDurations, gauge, histogram } from '../telemetry/metrics.ts';
 
 export interface GatewayCounts {
   /** A request was answered; `rpc` is undefined when it led to no method. */
@@ -37,20 +37,32 @@ export function createCounts({ channel, cache }: Counted): GatewayCounts {
       const ended = new Map([...breaker.ended].map(([key, calls]) => [codeLabels(key), calls] as const));
       return [
         ...counter('twinline_gateway_requests_total', 'Requests of the query gateway by method and status.', requests),
-        ...counter('twinline_gateway_reads_total', 'Reads by where their answer came from.', from),
-        ...histogram('twinline_gateway_upstream_seconds', 'Time that the node took for a call.', upstream),
+        ...counter('twinline_gateway_reads_total', 'Reads by the source of their answer.', from),
+        ...histogram('twinline_gateway_upstream_seconds', 'Duration of calls to the node.', upstream),
         ...gauge(
           'twinline_gateway_upstream_state',
-          '1 for the state of the connection.',
+          '1 for the current state of the connection to the node.',
           state(LINKS, channel.health().state),
         ),
-        ...gauge('twinline_gateway_breaker_state', '1 for the state of the breaker.', state(BREAKER, breaker.state)),
-        ...counter('twinline_gateway_calls_refused_total', 'Calls that were not made.', refused),
-        ...counter('twinline_gateway_calls_ended_total', 'Calls of the node by gRPC code, and by who gave it.', ended),
-        ...gauge('twinline_gateway_calls_running', 'Calls of the node that run.', breaker.running),
-        ...gauge('twinline_gateway_cache_entries', 'Answers that are kept.', entries),
-        ...gauge('twinline_gateway_cache_bytes', 'Bytes of the answers that are kept.', bytes),
-        ...gauge('twinline_gateway_block_height', 'The largest height that was seen.', height),
+        ...gauge(
+          'twinline_gateway_breaker_state',
+          '1 for the current state of the circuit breaker.',
+          state(BREAKER, breaker.state),
+        ),
+        ...counter(
+          'twinline_gateway_calls_refused_total',
+          'Calls to the node that were refused before they were made.',
+          refused,
+        ),
+        ...counter(
+          'twinline_gateway_calls_ended_total',
+          'Completed calls to the node by gRPC code and by which side set it.',
+          ended,
+        ),
+        ...gauge('twinline_gateway_calls_running', 'Calls to the node in progress.', breaker.running),
+        ...gauge('twinline_gateway_cache_entries', 'Cached answers.', entries),
+        ...gauge('twinline_gateway_cache_bytes', 'Size of the cached answers.', bytes),
+        ...gauge('twinline_gateway_block_height', 'Highest block height seen.', height),
       ];
     },
   };

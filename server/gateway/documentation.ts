@@ -1,4 +1,4 @@
-// The query gateway, as OpenAPI describes it: an operation for each route of its descriptors.
+// The query gateway in OpenAPI: an operation for each route of its descriptors.
 
 import {
   type Route as GatewayRoute,
@@ -30,38 +30,41 @@ const STATUS: Schema = {
 
 const describeFailure = (description: string): RouteAnswer => ({ description, types: { [JSON_TYPE]: STATUS } });
 
+// Every status that a gRPC code of the node can map to.
 const ANSWERS: { readonly [status: number]: RouteAnswer } = {
   400: describeFailure('A value of the path, the query or a header is wrong, or the node says so'),
+  401: {
+    ...describeFailure('The key is missing or invalid, or the node requires authentication'),
+    headers: { 'WWW-Authenticate': 'The authentication scheme' },
+  },
+  403: describeFailure('Keys may not call this method, or the node refuses it'),
   404: describeFailure('The node does not have it'),
+  409: describeFailure('It already exists, or another call came first'),
   429: describeFailure('Too many requests from one address, or too many for the node'),
-  500: describeFailure('The node failed, or its answer cannot be read'),
+  499: describeFailure('The node reports that the call was cancelled'),
+  500: describeFailure('The node failed, or its reply is malformed'),
   501: describeFailure('The node does not have this method, or it is disabled here'),
-  502: describeFailure('The answer of the node is too large'),
-  503: describeFailure('The node cannot be reached, or there is too much to do'),
+  502: describeFailure("The node's reply is too large"),
+  503: describeFailure('The node is unreachable, or the server is overloaded'),
   504: describeFailure('The node did not answer in time'),
 };
 
-const GATED: { readonly [status: number]: RouteAnswer } = {
-  401: { ...describeFailure('No key, or none that counts'), headers: { 'WWW-Authenticate': 'How to come in' } },
-  403: describeFailure('Keys may not call this method'),
-};
-
 const HEADERS: { readonly [name: string]: Parameter } = {
-  'x-cosmos-block-height': { description: 'The height of the chain to ask about; the latest without', schema: TEXT },
+  'x-cosmos-block-height': { description: 'The chain height to query; the latest if omitted', schema: TEXT },
   'Grpc-Timeout': {
-    description: 'How long it may take, such as 500m for half a second',
+    description: 'The timeout, such as 500m for half a second',
     schema: { type: 'string', pattern: '^[0-9]{1,8}[HMSmun]$' },
   },
 };
 
 const METHODS: ReadonlySet<string> = new Set<Method>(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
-/** The part of the document for these routes. Methods that OpenAPI does not know are left out. */
-export function gatewayPart({ settings, routes }: Catalog, served: readonly Served[]): RouteGroup {
+/** The OpenAPI part for these routes. Methods unknown to OpenAPI are omitted. */
+export function gatewayPart({ settings, routes }: Catalog, servedRoutes: readonly Served[]): RouteGroup {
   const schemas = messageSchemas(settings.json);
   const rows = new Map(routeRows(routes).map((row, at) => [routes[at]!, row]));
   const ids = new Map<string, number>();
-  const operations = served
+  const operations = servedRoutes
     .filter(({ method }) => METHODS.has(method))
     .map(
       (one): RouteDescription =>
@@ -69,11 +72,11 @@ export function gatewayPart({ settings, routes }: Catalog, served: readonly Serv
     );
   return {
     tag: 'Query gateway',
-    description: `Methods of the gRPC services of a node, as their descriptors say.${
-      settings.legacy.length ? ` Routes of earlier versions answer, too: ${settings.legacy.join(', ')}.` : ''
+    description: `Methods of a node's gRPC services, from their descriptors.${
+      settings.legacy.length ? ` Routes of earlier versions are served as well: ${settings.legacy.join(', ')}.` : ''
     }`,
     routes: operations,
-    answers: { ...ANSWERS, ...(settings.gate && GATED) },
+    answers: ANSWERS,
     access: settings.gate ? 'gateway-key' : 'public',
     schemas: { 'google.rpc.Status': STATUS, ...schemas.listNamed() },
   };
@@ -116,14 +119,17 @@ function describeOperation({ method, path, route, names }: Served, { row, schema
     }),
     answers: {
       200: describeReply(route, reply),
-      ...(!streaming && method === 'GET' && { 304: { description: 'What you have is what there is' } }),
-      ...(body && { 413: describeFailure('The body is too large'), 415: describeFailure('The body is encoded') }),
+      ...(!streaming && method === 'GET' && { 304: { description: 'Not modified' } }),
+      ...(body && {
+        413: describeFailure('The body is too large'),
+        415: describeFailure('The body has a Content-Encoding'),
+      }),
     },
   };
 }
 
 function listHint({ input }: GatewayRoute, path: string): string {
-  return findPath(input, path)?.at(-1)?.fieldKind === 'list' ? ', with commas between its values' : '';
+  return findPath(input, path)?.at(-1)?.fieldKind === 'list' ? ', with values separated by commas' : '';
 }
 
 function describeReply({ output, responseBody, streaming }: GatewayRoute, reply: Schema): RouteAnswer {
@@ -139,7 +145,7 @@ function describeStream(reply: Schema): RouteAnswer {
   };
 }
 
-function describeParameter({ type, repeated, values }: QueryParameter): Parameter {
+function describeParameter({ type, repeated: isRepeated, values }: QueryParameter): Parameter {
   const one = values.length ? { enum: values } : valueSchema(type);
-  return { description: type, schema: repeated ? { type: 'array', items: one } : one };
+  return { description: type, schema: isRepeated ? { type: 'array', items: one } : one };
 }

@@ -1,5 +1,5 @@
-// The HTTP door of the query gateway, at the front of the server: admitted as at other doors, without their middleware; then from the
-// path of a request to a method of the node, with refusals in its own form. The numbers are in test/bench.
+// The query gateway serves a Cosmos node's gRPC queries as HTTP/JSON. It sits in front of the server, with the same admission
+// as other doors but without their middleware, and has its own error format. Measurements are in test/bench.
 
 import { hash } from 'node:crypto';
 import type { Middleware } from 'koa';
@@ -15,36 +15,36 @@ import { gatewayPart } from './documentation.ts';
 import { listTaken, type Owns, ownership, splitRoutes } from './places.ts';
 import { readRequest } from './request.ts';
 
-/** What the server does for all of its doors. */
+/** What the server provides to this door. */
 export interface Front {
   readonly admit: Admit;
-  /** For web pages; other clients send no Origin. */
+  /** CORS for web pages; other clients send no Origin. */
   readonly cors: Middleware;
-  /** Counts and logs what was answered. */
+  /** Counts and logs the response. */
   readonly record: Recorder;
 }
 
 export interface GatewayDoor {
-  /** Whether the path of a URL, as it came, is the gateway's to answer. */
+  /** Whether the gateway serves the path of a URL (still encoded). */
   readonly owns: Owns;
-  /** Answers one of its requests, for pages of other origins too. Belongs before all that the front does itself. */
+  /** Answers its requests, including those from pages of other origins. Mount it before all other middleware. */
   readonly answer: Middleware;
-  /** Answers one of its requests before any middleware. */
+  /** Answers its requests before any middleware. */
   readonly fastPath: FastPath;
   readonly routes: readonly ServedRoute[];
   /** Templates whose paths belong to other doors. */
   readonly hidden: readonly string[];
-  /** Describes the routes; long with many of them, so ask when it is needed. */
+  /** The OpenAPI part; slow with many routes, so call it on demand. */
   part(): RouteGroup;
 }
 
 export interface DoorDeps {
   readonly service: Service;
   readonly streams: Streams;
-  /** Routes of the other doors, whose paths stay theirs. */
+  /** Routes of the other doors, which keep their paths. */
   readonly others: readonly ServedRoute[];
   readonly front: Front;
-  /** Told of everything that is our fault. */
+  /** Called for every internal error. */
   readonly onFault: (error: unknown, requestId: string) => void;
 }
 
@@ -60,24 +60,24 @@ export function gatewayDoor({ service, streams, others, front, onFault }: DoorDe
   const { served, hidden } = splitRoutes(catalog, owns);
 
   async function answer(exchange: Exchange): Promise<void> {
-    const begun = performance.now();
-    const entered = await enter(exchange);
+    const startedAt = performance.now();
+    const outcome = await enter(exchange);
     const { req, res, requestId } = exchange;
-    record({ ...entered, method: req.method!, status: res.statusCode, begun, requestId });
+    record({ ...outcome, method: req.method!, status: res.statusCode, begun: startedAt, requestId });
   }
 
   async function enter(exchange: Exchange): Promise<Pick<AnsweredRequest, 'route' | 'reason'>> {
-    const admitted = await admit(exchange.req);
-    if (admitted.kind === 'admitted') return { route: (await serve(exchange)) ?? NO_ROUTE };
-    const { seconds } = admitted;
+    const admission = await admit(exchange.req);
+    if (admission.kind === 'admitted') return { route: (await serve(exchange)) ?? NO_ROUTE };
+    const { seconds } = admission;
     const words = `${REFUSALS['too-many-requests'].words}. Try again in ${seconds} s`;
     const refusal =
-      admitted.kind === 'overloaded' ? new Refusal('unavailable') : new Refusal('too-many-requests', words);
+      admission.kind === 'overloaded' ? new Refusal('unavailable') : new Refusal('too-many-requests', words);
     fail(exchange, refusal, ['Retry-After', String(seconds)]);
-    return { route: NO_ROUTE, reason: admitted.kind === 'overloaded' ? OVERLOADED : undefined };
+    return { route: NO_ROUTE, reason: admission.kind === 'overloaded' ? OVERLOADED : undefined };
   }
 
-  // Gives the template that the path led to, if any. Never rejects.
+  // Returns the matched template, if any. Never rejects.
   async function serve(exchange: Exchange): Promise<string | undefined> {
     let route: Route | undefined;
     try {
@@ -89,7 +89,7 @@ export function gatewayDoor({ service, streams, others, front, onFault }: DoorDe
     return route?.template;
   }
 
-  // Gives the route that answers.
+  // Returns the route that answers.
   async function callNode(exchange: Exchange): Promise<Route | undefined> {
     const { req } = exchange;
     if (gate && !gate(req.headers.authorization)) return refuse(exchange, 'no-credentials', CHALLENGE);
@@ -124,7 +124,7 @@ export function gatewayDoor({ service, streams, others, front, onFault }: DoorDe
   function fail(exchange: Exchange, error: unknown, headers?: readonly string[]): void {
     const { http, body } = errorResponse(error, answers);
     if (http === 500) onFault(error, exchange.requestId);
-    // The rest of a body that is not read would be taken for the next request.
+    // The unread rest of a body would be taken for the next request, so close the connection.
     sendResponse(exchange, { http, body, headers: http === 413 ? CLOSING : headers });
   }
 
@@ -133,7 +133,7 @@ export function gatewayDoor({ service, streams, others, front, onFault }: DoorDe
     answer: (ctx) => {
       const exchange = { req: ctx.req, res: ctx.res, requestId: requestId(ctx.req) };
       ctx.res.setHeader('X-Request-Id', exchange.requestId);
-      // A question of a browser before its request is answered there, by Koa.
+      // The CORS middleware answers preflight requests through Koa.
       return cors(ctx, () => {
         ctx.respond = false;
         return answer(exchange);
@@ -146,7 +146,7 @@ export function gatewayDoor({ service, streams, others, front, onFault }: DoorDe
   };
 }
 
-// A URL as it came, up to its question mark.
+// The URL up to its question mark, still encoded.
 function cutPath(url: string): string {
   const mark = url.indexOf('?');
   return mark < 0 ? url : url.slice(0, mark);
@@ -155,17 +155,17 @@ function cutPath(url: string): string {
 const CHALLENGE = ['WWW-Authenticate', 'Bearer realm="gateway"'];
 const CLOSING = ['Connection', 'close'];
 
-/** Whether the value of an Authorization header holds a key. */
+/** Whether the value of an Authorization header is a valid key. */
 export type Gate = (authorization: string | undefined) => boolean;
 
 const HASHED = /^sha256:([0-9a-f]{64})$/;
 const BEARER = /^Bearer +([\x21-\x7e]{1,256})$/i;
 
-/** Takes keys, or the SHA-256 of keys. Hashes are looked up, so that the time it takes says nothing about a key. */
+/** Accepts keys or their SHA-256. Looks up hashes, so that timing reveals nothing about a key. */
 export function createGate(keys: readonly string[]): Gate {
-  const known = new Set(keys.map((key) => HASHED.exec(key)?.[1] ?? hash('sha256', key)));
+  const digests = new Set(keys.map((key) => HASHED.exec(key)?.[1] ?? hash('sha256', key)));
   return (authorization = '') => {
     const key = BEARER.exec(authorization)?.[1];
-    return key !== undefined && known.has(hash('sha256', key));
+    return key !== undefined && digests.has(hash('sha256', key));
   };
 }

@@ -1,5 +1,4 @@
-// GATEWAY_FILE and the files that it names, read as a whole; and the way to its node: the channel, and the descriptors from a
-// file or from the node itself.
+// Reads GATEWAY_FILE and the files it names, and opens the node: the channel, and descriptors from a file or by reflection.
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -20,14 +19,14 @@ import { readSettingFile } from '../config/modules.ts';
 
 export interface GatewayFile {
   readonly settings: GatewaySettings;
-  /** The file, for messages. */
+  /** The file's name for messages. */
   readonly source: string;
   readonly tls: NonNullable<ChannelOptions['tls']>;
-  /** A FileDescriptorSet and its name for messages; undefined: the node is asked for it. */
+  /** A FileDescriptorSet and its name for messages; undefined means server reflection. */
   readonly descriptors: { readonly bytes: Buffer; readonly source: string } | undefined;
 }
 
-/** Reads it; paths inside start from its folder. Throws ERR_CONFIG with every problem, one a line. */
+/** Reads the file; paths in it are relative to its folder. Throws ERR_CONFIG with every problem, one per line. */
 export function readGatewayFile(path: string): GatewayFile {
   const source = `GATEWAY_FILE ${path}`;
   const settings = parseGatewayFile(readSettingFile('GATEWAY_FILE', path), source);
@@ -37,13 +36,15 @@ export function readGatewayFile(path: string): GatewayFile {
       return readFileSync(resolve(dirname(path), name));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      problems.push(`${source}: ${what} ${name} cannot be read (${code}). Paths start from the file's folder.`);
+      problems.push(`${source}: ${what} ${name} cannot be read (${code}). Paths are relative to the file's folder.`);
       return undefined;
     }
   };
   const ca = typeof settings.tls === 'object' ? open(settings.tls.ca, 'the certificate') : undefined;
   if (ca && !isCertificate(ca))
-    problems.push(`${source}: the certificate in "tls" is not in PEM, from -----BEGIN CERTIFICATE----- on.`);
+    problems.push(
+      `${source}: the certificate in "tls" is not in PEM format, starting with -----BEGIN CERTIFICATE-----.`,
+    );
   const { descriptors } = settings;
   const bytes = descriptors.kind === 'file' ? open(descriptors.path, 'the FileDescriptorSet') : undefined;
   if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
@@ -61,7 +62,7 @@ function isCertificate(pem: Buffer): boolean {
   }
 }
 
-/** Opens the channel that the file asks for; connects with the first call. Throws ERR_CONFIG. */
+/** Opens the configured channel, which connects on the first call. Throws ERR_CONFIG. */
 export async function openChannel({ settings, tls }: GatewayFile): Promise<Channel> {
   const { upstream, deadlineMs, channel } = settings;
   if (channel === 'http2') return http2Channel({ upstream, tls, deadlineMs });
@@ -70,23 +71,23 @@ export async function openChannel({ settings, tls }: GatewayFile): Promise<Chann
 }
 
 export interface NodeWait {
-  /** How long a node that is away is waited for. */
+  /** How long to wait for an unreachable node. */
   readonly patienceMs: number;
-  /** Called once, when the wait has begun. */
+  /** Called once, when waiting starts. */
   readonly onWait?: (reason: string) => void;
 }
 
 const RETRY_MS = 250;
 
 /**
- * The descriptors of the file, or of the node. A node that does not answer is asked again until patience ends. Throws
- * ERR_CONFIG when they cannot be used, ERR_SERVICE when the node does not give them.
+ * Reads descriptors from the file or the node, retrying an unreachable node until the time is up. Throws ERR_CONFIG for
+ * unusable descriptors, ERR_SERVICE when the node does not provide any.
  */
 export async function readDescriptors(file: GatewayFile, channel: Channel, wait: NodeWait): Promise<Descriptors> {
   if (file.descriptors) return readDescriptorSet(file.descriptors.bytes, file.descriptors.source);
   const { descriptors, left } = await reflectPatiently(channel, wait);
-  const read = readDescriptorSet(descriptors, `What the node ${channel.name} says about itself`);
-  return { ...read, left: [...left, ...read.left] };
+  const fromNode = readDescriptorSet(descriptors, `What the node ${channel.name} says about itself`);
+  return { ...fromNode, left: [...left, ...fromNode.left] };
 }
 
 async function reflectPatiently(channel: Channel, { patienceMs, onWait }: NodeWait) {

@@ -1,4 +1,4 @@
-// Messages of Protobuf as JSON Schemas, in the form in which the gateway writes them.
+// Protobuf messages as JSON Schemas, matching the gateway's output.
 
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { readGogoOptions } from '../../lib/gateway/descriptors/options.ts';
@@ -7,9 +7,9 @@ import type { Schema } from '../../lib/json/schema.ts';
 
 export interface MessageSchemas {
   of(type: DescMessage): Schema;
-  /** Of one field alone. */
+  /** For a single field. */
   ofField(type: DescMessage, field: string): Schema;
-  /** All messages that were asked for, and those in them, by their full names. */
+  /** All requested messages and the messages inside them, by full name. */
   listNamed(): { readonly [name: string]: Schema };
 }
 
@@ -58,27 +58,27 @@ const WELL_KNOWN: { readonly [name: string]: Schema } = {
   'google.protobuf.BytesValue': BYTES,
 };
 
-/** Of a query parameter, by the name of its type: `uint64`, or a well-known message. */
+/** For a query parameter, by type name: `uint64`, or a well-known message. */
 export function valueSchema(type: string): Schema {
   const scalar = ScalarType[type.toUpperCase() as keyof typeof ScalarType];
   return scalar === undefined ? (WELL_KNOWN[type] ?? TEXT) : SCALARS[scalar];
 }
 
-/** Schemas for one form; each message is described once. */
+/** Schemas for one JSON form; each message is described once. */
 export function messageSchemas(form: JsonForm): MessageSchemas {
-  const known = new Map<string, Schema>();
+  const named = new Map<string, Schema>();
   const isCosmos = form === 'cosmos';
 
   function of(type: DescMessage): Schema {
     const { typeName } = type;
     // The only well-known type whose JSON differs between the forms.
     if (typeName === 'google.protobuf.FieldMask' && !isCosmos) return TEXT;
-    const there = WELL_KNOWN[typeName] ?? known.get(typeName);
-    if (there !== undefined) return there;
+    const existing = WELL_KNOWN[typeName] ?? named.get(typeName);
+    if (existing !== undefined) return existing;
     const properties: { [name: string]: Schema } = {};
     const schema: Schema = { type: 'object', properties };
-    // Before its fields: they may hold messages of the same type.
-    known.set(typeName, schema);
+    // Register before visiting the fields, because messages can be recursive.
+    named.set(typeName, schema);
     for (const field of type.fields) properties[isCosmos ? field.name : field.jsonName] = describeField(field);
     return schema;
   }
@@ -86,19 +86,19 @@ export function messageSchemas(form: JsonForm): MessageSchemas {
   function describeField(field: DescField): Schema {
     if (field.fieldKind === 'list') return { type: 'array', items: describeElement(field) };
     if (field.fieldKind === 'map') return { type: 'object', additionalProperties: describeElement(field) };
-    // What is not set is null in the Cosmos form, and so are bytes without content.
+    // In the Cosmos form, unset fields and empty bytes are null.
     const isMaybe = isCosmos && (field.message || field.scalar === ScalarType.BYTES || field.proto.proto3Optional);
     return isMaybe ? { anyOf: [describeElement(field), { type: 'null' }] } : describeElement(field);
   }
 
   function describeElement(field: DescField): Schema {
     if (field.message) return of(field.message);
-    // A value that the descriptors do not name is its number.
+    // Unknown enum values are numbers.
     if (field.enum)
       return { anyOf: [{ enum: field.enum.values.map((value) => value.name) }, { type: ['integer', 'null'] }] };
     const { type } = readGogoOptions(field);
     if (!isCosmos || type === 'plain') return SCALARS[field.scalar!];
-    // What Go prints by a type of its own: a number as text, or JSON as it is.
+    // Custom Go types: a number as text, or raw JSON.
     return type === 'json' ? true : TEXT;
   }
 
@@ -106,11 +106,11 @@ export function messageSchemas(form: JsonForm): MessageSchemas {
     of,
     ofField: (type, name) => {
       const field = type.fields.find((one) => one.name === name)!;
-      // Alone, what is not set is written in both forms.
+      // As a single field, an unset message is written in both forms.
       return field.fieldKind === 'message'
         ? { anyOf: [describeElement(field), { type: 'null' }] }
         : describeField(field);
     },
-    listNamed: () => Object.fromEntries(known),
+    listNamed: () => Object.fromEntries(named),
   };
 }

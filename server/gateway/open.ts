@@ -1,4 +1,4 @@
-// The query gateway of this server: what GATEWAY_FILE asks for, opened; and its orderly end.
+// Opens and closes the query gateway configured by GATEWAY_FILE.
 
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import {
@@ -10,8 +10,8 @@ import {
 } from '../../lib/gateway/index.ts';
 import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import type { Log } from '../health/log.ts';
 import type { RouteGroup, ServedRoute } from '../http/route-table.ts';
+import type { Log } from '../telemetry/log.ts';
 import { largeReplies } from './answers/large-replies.ts';
 import { openStreams } from './answers/streams.ts';
 import { CACHE_RULES, type CachedResponse, createRenderer, type Renderer, type Service } from './answers/unary.ts';
@@ -23,19 +23,19 @@ import { type GatewayFile, type NodeWait, openChannel, readDescriptors, readGate
 import { listTaken, ownership, splitRoutes } from './places.ts';
 
 export interface QueryGateway {
-  /** Opens the door beside those of others, whose paths stay theirs. */
+  /** Opens the door; other doors keep their paths. */
   door(others: readonly ServedRoute[], front: Front): GatewayDoor;
-  /** For Prometheus. */
+  /** Prometheus metrics. */
   metrics(): string[];
-  /** Ends streams in order, so that the server can end. */
+  /** Ends streams gracefully, so that the server can stop. */
   drain(): void;
   close(): Promise<void>;
 }
 
 export interface GatewayOptions {
-  /** Of GATEWAY_FILE. */
+  /** The GATEWAY_FILE. */
   readonly path: string;
-  /** How long a node that must describe itself is waited for. */
+  /** How long to wait for a node whose descriptors are read by reflection. */
   readonly patienceMs: number;
   readonly log: Log;
   readonly clock: Clock;
@@ -43,17 +43,17 @@ export interface GatewayOptions {
 }
 
 /**
- * Opens the gateway. A node that must describe itself is waited for as stores are. Throws
- * ERR_CONFIG with every problem, and ERR_SERVICE when the node does not describe itself.
+ * Opens the gateway. If descriptors come by reflection, waits for the node as for a store. Throws ERR_CONFIG with every
+ * problem, and ERR_SERVICE when the node provides no descriptors.
  */
 export async function openGateway({ path, patienceMs, log, clock, onProblem }: GatewayOptions): Promise<QueryGateway> {
   const file = readGatewayFile(path);
   const onWait = (reason: string) => log.warn({ reason }, 'waiting for the node of the query gateway');
-  const opened = await openCatalog(file, { patienceMs, onWait, clock });
-  const { catalog, channel, types } = opened;
+  const parts = await openCatalog(file, { patienceMs, onWait, clock });
+  const { catalog, channel, types } = parts;
   for (const warning of catalog.warnings) log.warn({ warning }, 'the query gateway is not quite as its file says');
   const large = largeReplies({ base: types.base, lessons: types.lessons, form: file.settings.json });
-  const service = makeService(opened, { renderer: createRenderer(large), clock });
+  const service = makeService(parts, { renderer: createRenderer(large), clock });
   const streams = openStreams({ clock });
   return {
     door: (others, front) => {
@@ -86,7 +86,7 @@ export interface OpenedGateway {
   readonly types: TypeSource;
 }
 
-/** The routes that a file would add beside those of other doors, without a server. Throws as {@link openGateway} does. */
+/** The routes that a file would add next to those of other doors, without a server. Throws like {@link openGateway}. */
 export async function gatewayRouteGroup(
   file: GatewayFile,
   { others, patienceMs }: { readonly others: readonly ServedRoute[]; readonly patienceMs: number },
@@ -99,7 +99,7 @@ export async function gatewayRouteGroup(
 
 const AT_ONCE = { http2: GATEWAY_LIMITS.grpcCallsAtOnce, 'grpc-js': SERVER_LIMITS.grpcJsCallsAtOnce };
 
-/** The routes of a file, and the channel to its node, which is to be closed. Throws as {@link openGateway} does. */
+/** The catalog of a file, and the channel to its node, which the caller must close. Throws like {@link openGateway}. */
 export async function openCatalog(
   file: GatewayFile,
   { clock = systemClock, ...wait }: NodeWait & { readonly clock?: Clock },
@@ -108,11 +108,15 @@ export async function openCatalog(
   try {
     const descriptors = await readDescriptors(file, channel, wait);
     const { deadlineMs, channel: kind } = file.settings;
-    const guarded = guardedChannel(channel, { deadlineMs, atOnce: AT_ONCE[kind], clock });
-    // Who gave a file may have a node that does not describe itself, or wants no questions about it.
-    const types = typeSource({ base: descriptors.registry, channel: file.descriptors ? undefined : guarded, clock });
+    const guardedNode = guardedChannel(channel, { deadlineMs, atOnce: AT_ONCE[kind], clock });
+    // With a descriptor file, do not query the node for types: it may lack reflection or not welcome it.
+    const types = typeSource({
+      base: descriptors.registry,
+      channel: file.descriptors ? undefined : guardedNode,
+      clock,
+    });
     const catalog = createCatalog(file, { ...descriptors, registry: types.registry });
-    return { catalog, channel: guarded, types };
+    return { catalog, channel: guardedNode, types };
   } catch (error) {
     await channel.close();
     throw error;
@@ -125,7 +129,7 @@ interface ServiceTools {
 }
 
 function makeService({ catalog, channel, types }: OpenedGateway, { renderer, clock }: ServiceTools): Service {
-  // Without a cache nothing is kept, and calls that run are shared all the same.
+  // Without a cache nothing is kept, but identical calls are still coalesced.
   const { ttlMs, maxBytes } = catalog.settings.cache ?? { ttlMs: 0, maxBytes: 1 };
   const cache = openCache<CachedResponse>({ ttlMs, maxBytes, clock, ...CACHE_RULES });
   const counts = createCounts({ channel, cache });

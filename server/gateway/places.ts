@@ -1,69 +1,68 @@
-// Which addresses of the server are the gateway's, and under which each route is served: methods and paths, with a name for
-// each part of a path that varies.
+// Which paths of the server belong to the gateway, and the methods and paths under which each route is served.
 
 import { type GatewaySettings, legacyRewrites, type Route } from '../../lib/gateway/index.ts';
 import { parseTemplate } from '../../lib/gateway/route/paths.ts';
 import { firstSegment, type ServedRoute } from '../http/route-table.ts';
 import type { Catalog, GatewayRoute } from './catalog.ts';
 
-// Sockets of the agent.
+// The agent's sockets.
 const NOT_IN_ROUTES = ['socket.io'];
 
-/** How paths of other doors begin. */
+/** The first path segments of other doors. */
 export function listTaken(others: readonly ServedRoute[]): ReadonlySet<string> {
   return new Set([...others.map(({ path }) => firstSegment(path)), ...NOT_IN_ROUTES]);
 }
 
-/** Whether a path (as it came, without its query) is the gateway's to answer. */
+/** Whether the gateway serves a path (still encoded, without the query). */
 export type Owns = (path: string) => boolean;
 
 /**
- * With prefixes, what lies below them; without, every path that begins like a route or a rewrite. Paths that begin as
- * those of other doors do, in `taken`, are theirs.
+ * With prefixes, everything below them; without, every path that starts like a route or a rewrite. Paths whose first segment
+ * is in `takenSegments` belong to other doors.
  */
 export function ownership(
   { prefixes, rewrites, legacy }: GatewaySettings,
-  { routes, taken }: { readonly routes: readonly Route[]; readonly taken: ReadonlySet<string> },
+  { routes, taken: takenSegments }: { readonly routes: readonly Route[]; readonly taken: ReadonlySet<string> },
 ): Owns {
-  const given = Object.keys(prefixes);
-  if (given.length && !given.includes('/'))
+  const prefixList = Object.keys(prefixes);
+  if (prefixList.length && !prefixList.includes('/'))
     return (path) =>
-      given.some(
+      prefixList.some(
         (prefix) => path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/'),
-      ) && !taken.has(firstSegment(path));
+      ) && !takenSegments.has(firstSegment(path));
   const templates = [
     ...routes.map(({ template }) => template),
     ...[...rewrites, ...legacyRewrites(legacy)].map(({ from }) => from),
   ];
   const first = templates.map(firstSegment);
-  // A template that begins with a variable takes any path, and so does the prefix /.
-  const isOpen = given.length > 0 || first.some((text) => /[{*]/.test(text));
+  // A template that starts with a variable matches any path, and so does the prefix /.
+  const isOpen = prefixList.length > 0 || first.some((text) => /[{*]/.test(text));
   const own = new Set(first);
   return isOpen
-    ? (path) => !taken.has(firstSegment(path))
-    : (path) => own.has(firstSegment(path)) && !taken.has(firstSegment(path));
+    ? (path) => !takenSegments.has(firstSegment(path))
+    : (path) => own.has(firstSegment(path)) && !takenSegments.has(firstSegment(path));
 }
 
-/** The templates under which a route is served, rewrites aside: one for each prefix that leads to it. */
+/** The templates under which a route is served, without rewrites: one for each prefix that maps to it. */
 export function listServedTemplates({ template }: Route, { prefixes }: GatewaySettings): string[] {
-  const given = Object.entries(prefixes);
-  if (!given.length) return [template];
+  const prefixList = Object.entries(prefixes);
+  if (!prefixList.length) return [template];
   const trimRoot = (prefix: string) => (prefix === '/' ? '' : prefix);
   const below = (path: string, prefix: string) => path === prefix || path.startsWith(`${trimRoot(prefix)}/`);
-  return given.flatMap(([from, to]) => {
+  return prefixList.flatMap(([from, to]) => {
     if (!below(template, to)) return [];
-    const served = `${trimRoot(from)}${template.slice(trimRoot(to).length)}` || '/';
-    // A longer prefix would take it.
-    return given.some(([other]) => other.length > from.length && below(served, other)) ? [] : [served];
+    const candidate = `${trimRoot(from)}${template.slice(trimRoot(to).length)}` || '/';
+    // A longer prefix would take precedence.
+    return prefixList.some(([other]) => other.length > from.length && below(candidate, other)) ? [] : [candidate];
   });
 }
 
 export interface Served {
   readonly method: string;
-  /** As OpenAPI writes it: `/ixo/entity/{id}`; of `{name=shelves/*}` what varies alone: `/shelves/{name}`. */
+  /** In OpenAPI form: `/ixo/entity/{id}`; for `{name=shelves/*}` only the variable part: `/shelves/{name}`. */
   readonly path: string;
   readonly route: GatewayRoute;
-  /** Names in the path, in order, with the field that each is (or is a part of), if it is one. */
+  /** Names in the path, in order, each with its field (or the field it is part of), if any. */
   readonly names: readonly { readonly name: string; readonly field: string | undefined }[];
 }
 
@@ -73,15 +72,15 @@ export interface Split {
   readonly hidden: readonly string[];
 }
 
-// What a route for any method is listed under.
+// The methods under which a route for any method is listed.
 const ANY = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** All routes under all addresses, rewrites aside. Two with one shape have the same names. */
+/** All routes under all their paths, without rewrites. Routes with the same shape get the same names. */
 export function splitRoutes({ routes, settings }: Catalog, owns: Owns): Split {
   const served: Served[] = [];
   const hidden: string[] = [];
   const shapes = new Map<string, string>();
-  const known = new Set<string>();
+  const keys = new Set<string>();
   for (const route of routes)
     for (const template of listServedTemplates(route, settings)) {
       const { path, names } = nameVariables(template);
@@ -93,12 +92,12 @@ export function splitRoutes({ routes, settings }: Catalog, owns: Owns): Split {
       const same = shapes.get(shape) ?? path;
       shapes.set(shape, same);
       const texts = [...same.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
-      const renamed = names.map(({ field }, at) => ({ name: texts[at]!, field }));
-      // A route for any method stands back where there is one for this.
+      const uniformNames = names.map(({ field }, at) => ({ name: texts[at]!, field }));
+      // A route for any method yields to one for this method.
       for (const method of route.method === '*' ? ANY : [route.method])
-        if (!known.has(`${method} ${shape}`)) {
-          known.add(`${method} ${shape}`);
-          served.push({ method, path: same, route, names: renamed });
+        if (!keys.has(`${method} ${shape}`)) {
+          keys.add(`${method} ${shape}`);
+          served.push({ method, path: same, route, names: uniformNames });
         }
     }
   return { served, hidden };

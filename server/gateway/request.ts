@@ -1,4 +1,4 @@
-// Reads what a request to the gateway sends to the node: its message, its metadata, and how long it may take.
+// Reads the node's part of a gateway request: message, metadata and deadline.
 
 import type { IncomingMessage } from 'node:http';
 import { TwinlineError } from '../../lib/errors.ts';
@@ -8,24 +8,24 @@ import { SERVER_LIMITS } from '../config/limits.ts';
 import { Refusal } from '../http/errors.ts';
 import type { Catalog } from './catalog.ts';
 
-/** What goes to the node. */
+/** What is sent to the node. */
 export interface NodeRequest {
   readonly message: Buffer;
   readonly metadata: Metadata;
   readonly deadlineMs: number;
-  /** The deadline is the caller's own. */
+  /** Whether the caller set the deadline. */
   readonly isHasty: boolean;
 }
 
 interface RouteMatch {
   readonly route: Route;
-  /** Decoded values of the path. */
+  /** Decoded path values. */
   readonly values: readonly string[];
-  /** As it came, without the question mark. */
+  /** Still encoded, without the question mark. */
   readonly query: string;
 }
 
-/** Reads it all. Rejects with ERR_INPUT, and with a refusal for a body that is too large or encoded. */
+/** Reads the request. Rejects with ERR_INPUT, or with a refusal for a body that is too large or encoded. */
 export async function readRequest(
   req: IncomingMessage,
   { route, values, query }: RouteMatch,
@@ -37,7 +37,7 @@ export async function readRequest(
   const body = route.body === '' ? undefined : await readBytes(req);
   const bind = (unknown?: UnknownTypes) => route.bind({ values, query, body, ...(unknown && { unknown }) });
   return {
-    // A body may hold messages of types that have to be learned first.
+    // A body may contain messages whose types must be learned first.
     message: body?.length ? (await types.make(bind, { deadlineMs })).value : bind(),
     metadata: [...forwarded.metadata, ...Object.entries(withTrace<{ readonly [name: string]: string }>({}))],
     deadlineMs,
@@ -47,14 +47,14 @@ export async function readRequest(
 
 const UNIT_MS: { readonly [unit: string]: number } = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
 
-/** The smaller of what the caller allows (`Grpc-Timeout: 500m`) and what the gateway does. Throws ERR_INPUT. */
+/** The smaller of the caller's deadline (`Grpc-Timeout: 500m`) and the gateway's. Throws ERR_INPUT. */
 function parseDeadline(text: string | string[] | undefined, mostMs: number): number {
   if (text === undefined) return mostMs;
   const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(String(text)) ?? [];
   if (digits === undefined)
     throw new TwinlineError(
       'ERR_INPUT',
-      `Grpc-Timeout cannot be read: ${JSON.stringify(String(text).slice(0, 40))} is not up to eight digits and one of H, M, S, m, u, n.`,
+      `Grpc-Timeout is invalid: ${JSON.stringify(String(text).slice(0, 40))} is not up to eight digits and one of H, M, S, m, u, n.`,
     );
   return Math.min(mostMs, Number(digits) * UNIT_MS[unit!]!);
 }
@@ -62,7 +62,7 @@ function parseDeadline(text: string | string[] | undefined, mostMs: number): num
 async function readBytes(req: IncomingMessage): Promise<Buffer> {
   const encoding = req.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
-    throw new Refusal('unsupported-media-type', 'Bodies are read as they are: send no Content-Encoding');
+    throw new Refusal('unsupported-media-type', 'Encoded bodies are not supported: send no Content-Encoding');
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
@@ -74,7 +74,7 @@ async function readBytes(req: IncomingMessage): Promise<Buffer> {
     }
   } catch (cause) {
     if (cause instanceof Refusal) throw cause;
-    throw new TwinlineError('ERR_INPUT', 'The body broke off.', { cause });
+    throw new TwinlineError('ERR_INPUT', 'The body ended early.', { cause });
   }
   return Buffer.concat(chunks);
 }

@@ -2,18 +2,12 @@
 // is not any more, as a metric, and on the home page.
 
 import { type Clock, every } from '../../lib/clock.ts';
-import type { StoreClock } from '../stores/store-clock.ts';
-import type { Watched } from './health.ts';
-import type { Log } from './log.ts';
-import { gauge } from './metrics.ts';
-
-/** The clock of a store that others use, too. */
-export interface WatchedClock extends Pick<Watched, 'keeps' | 'kind'> {
-  readonly clock: Pick<StoreClock, 'offsetMs' | 'measure'>;
-}
+import type { SharedClock } from '../stores/store-clock.ts';
+import type { Log } from '../telemetry/log.ts';
+import { gauge } from '../telemetry/metrics.ts';
 
 /** The clock of a store that is too far away. */
-export interface WrongClock extends Pick<Watched, 'keeps' | 'kind'> {
+export interface WrongClock extends Pick<SharedClock, 'keeps' | 'kind'> {
   /** The store's minus ours. */
   readonly offsetSeconds: number;
 }
@@ -34,12 +28,12 @@ export interface ClockWatchOptions {
 }
 
 /** Watches clocks that have been measured once. */
-export function watchClocks(clocks: readonly WatchedClock[], { clock, log }: ClockWatchOptions): ClockWatch {
-  const told = new Set<WatchedClock>();
-  const readOffset = ({ clock: theirs }: WatchedClock) => Math.round(theirs.offsetMs()) / 1e3;
-  const isWrong = (one: WatchedClock) => Math.abs(readOffset(one)) > CLOCK_OFFSET_MAX_SECONDS;
+export function watchClocks(clocks: readonly SharedClock[], { clock, log }: ClockWatchOptions): ClockWatch {
+  const told = new Set<SharedClock>();
+  const readOffset = ({ clock: theirs }: SharedClock) => Math.round(theirs.offsetMs()) / 1e3;
+  const isWrong = (one: SharedClock) => Math.abs(readOffset(one)) > CLOCK_OFFSET_MAX_SECONDS;
 
-  function tell(one: WatchedClock): void {
+  function tell(one: SharedClock): void {
     if (isWrong(one) === told.has(one)) return;
     const { keeps, kind } = one;
     const place = { keeps, kind, offsetSeconds: readOffset(one) };
@@ -50,7 +44,7 @@ export function watchClocks(clocks: readonly WatchedClock[], { clock, log }: Clo
     }
   }
 
-  async function measure(one: WatchedClock): Promise<void> {
+  async function measure(one: SharedClock): Promise<void> {
     // A store that is away is told by its own watch; its clock goes on as it was.
     await one.clock.measure().catch(() => {});
     tell(one);
@@ -65,7 +59,7 @@ export function watchClocks(clocks: readonly WatchedClock[], { clock, log }: Clo
     metrics: () =>
       gauge(
         'twinline_clock_offset_seconds',
-        'The clock of a store minus that of this machine.',
+        'Clock of a store minus the clock of this machine.',
         new Map(clocks.map((one) => [`store="${one.keeps}",kind="${one.kind}"`, readOffset(one)])),
       ),
   };

@@ -1,6 +1,7 @@
 // Whether the stores answer, known at any moment: a request for the server's health never waits for a store that hangs.
 
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { gauge } from '../telemetry/metrics.ts';
 
 /** A store as health sees it. */
 export interface Watched {
@@ -179,6 +180,24 @@ async function askStore(store: Watched): Promise<AwayReason | undefined> {
     () => undefined,
     () => 'refuses-writes',
   );
+}
+
+/** Lines of the metrics of stores. */
+export function storeMetrics(stores: readonly StoreHealth[]): string[] {
+  const samples = (read: (store: StoreHealth) => boolean) =>
+    new Map(stores.map((store) => [`store="${store.keeps}",kind="${store.kind}"`, read(store) ? 1 : 0]));
+  return [
+    ...gauge(
+      'twinline_store_up',
+      '1 while a store is available, 0 while it is away.',
+      samples(({ away }) => !away),
+    ),
+    ...gauge(
+      'twinline_store_damaged',
+      '1 after damage was found in the files of a store, until a start on sound files.',
+      samples(({ away }) => away === 'damaged'),
+    ),
+  ];
 }
 
 const REASONS: Readonly<Record<string, AwayReason>> = {

@@ -76,7 +76,10 @@ export const PROBLEM_ANSWERS = {
 } as const satisfies { readonly [status: number]: RouteAnswer };
 
 /** Of an address below a known one that names nothing. */
-export const UNKNOWN: RouteAnswer = { description: REFUSALS['not-found'].words, types: { [JSON_TYPE]: REFUSED } };
+export const UNKNOWN: RouteAnswer = {
+  description: `${REFUSALS['not-found'].words}; a browser gets a page`,
+  types: { [JSON_TYPE]: REFUSED, 'text/html': { type: 'string' } },
+};
 
 /** A JSON body or answer, by media type. */
 export const jsonTypes = (schema: Schema): { readonly [mediaType: string]: Schema } => ({ 'application/json': schema });
@@ -84,6 +87,9 @@ export const jsonTypes = (schema: Schema): { readonly [mediaType: string]: Schem
 export const PAGE: RouteAnswer = { description: 'The page', types: { 'text/html': { type: 'string' } } };
 
 const refusedAs = (description: string): RouteAnswer => ({ description, types: jsonTypes(REFUSED) });
+
+/** Of every route that is for operators or our own pages. */
+export const FOREIGN_PAGE_ANSWER: RouteAnswer = refusedAs('The page of another site asks');
 
 /** Of routes that read JSON from our own pages only. */
 export const JSON_BODY_ANSWERS: { readonly [status: number]: RouteAnswer } = {

@@ -5,13 +5,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Clock, every, systemClock } from '../../lib/clock.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
+import type { CutReason } from '../telemetry/metrics.ts';
 import type { Answer } from './guard.ts';
-
-/**
- * Why a connection is cut: its client takes nothing, or too little, or sends the body of a request too slowly, or too many requests ahead
- * of their answers.
- */
-export type CutReason = 'stalled' | 'slow' | 'body' | 'ahead';
 
 export interface ConnectionRules {
   /** Milliseconds without a byte taken. @default SERVER_LIMITS.answerStallMs */

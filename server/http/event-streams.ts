@@ -6,7 +6,7 @@ import { type Clock, every } from '../../lib/clock.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { Refusal } from './errors.ts';
 import { WAITING } from './guard.ts';
-import { takeLivePlace } from './live-places.ts';
+import { takeLivePlace } from './unsent.ts';
 
 export interface StreamSource {
   /** Whose streams are counted together: a tenant or a user. */

@@ -10,17 +10,17 @@ import type { Clock } from '../../lib/clock.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import type { Log } from '../health/log.ts';
-import type { Metrics } from '../health/metrics.ts';
-import type { ConnectionOptions, CutReason } from './connections.ts';
+import { callRarely, type Log } from '../telemetry/log.ts';
+import type { CutReason, Metrics } from '../telemetry/metrics.ts';
+import type { ConnectionOptions } from './connections.ts';
 import { REFUSALS, Refusal } from './errors.ts';
 import type { LivePlaces } from './guard.ts';
-import { livePlaces } from './live-places.ts';
 import { OVERLOADED } from './middleware/answer-errors.ts';
 import { type Client, type ReadClient, UNCOUNTED } from './middleware/client.ts';
 import { type ClientLimiter, type Limiter, type LimiterOptions, rateLimiter } from './middleware/rate-limit.ts';
 import { sharedRateLimiter } from './middleware/shared-rate-limit.ts';
 import type { Overload } from './overload.ts';
+import { livePlaces } from './unsent.ts';
 
 /** Whether a request may pass; `seconds`: when to try again. */
 export type Admission =
@@ -246,23 +246,4 @@ function plainLimiter({ redis, metrics, log, clock }: TurnAwayDeps, limit: Omit<
   };
   const onBack = () => log.info('requests are counted in Redis again');
   return sharedRateLimiter({ ...limits, redis, local, onAway, onBack });
-}
-
-const PAUSE_MS = 60_000;
-
-/** Calls `tell` with the first of what happens, and then at most once a minute; `times`: how often it happened since. */
-export function callRarely<T>(
-  tell: (what: T, times: number) => void,
-  clock: Pick<Clock, 'monotonic'>,
-): (what: T) => void {
-  let toldAt: number | undefined;
-  let times = 0;
-  return (what) => {
-    times++;
-    const now = clock.monotonic();
-    if (toldAt !== undefined && now - toldAt < PAUSE_MS) return;
-    tell(what, times);
-    toldAt = now;
-    times = 0;
-  };
 }

@@ -7,7 +7,6 @@ import type { Socket } from 'node:net';
 import { SpanStatusCode } from '@opentelemetry/api';
 import { describeSpan, isTracing, openSpan } from '../../lib/http/tracing.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import type { Health } from '../health/health.ts';
 import { type Overload, waitingRequests } from './overload.ts';
 
 export interface UnsentBytes {
@@ -62,7 +61,8 @@ export const WAITING = 'twinline:waiting';
 
 export interface Guards {
   readonly overload: Overload;
-  readonly health: Health;
+  /** Whether the server is about to stop. */
+  readonly health: { readonly draining: boolean };
   readonly unsent: UnsentBytes;
   readonly live: LivePlaces;
   /** URLs of requests that never wait for others. */

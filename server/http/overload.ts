@@ -7,7 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import type { Log } from '../health/log.ts';
+import type { Log } from '../telemetry/log.ts';
 
 export interface Overload {
   /** True where this request is better turned away. */

@@ -3,6 +3,12 @@
 import type { Reason } from '../../lib/domain/problems.ts';
 import type { Schema } from '../../lib/json/schema.ts';
 
+/** One method of one address, which is written as routers do: `/v1/domains/:did`. */
+export interface ServedRoute {
+  readonly method: string;
+  readonly path: string;
+}
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**

@@ -6,10 +6,17 @@ import type { Context, Middleware, ParameterizedContext } from 'koa';
 import type { Reason } from '../../lib/domain/problems.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Schema } from '../../lib/json/schema.ts';
-import type { ServedRoute } from '../boot/running-server.ts';
 import { type InputRules, inputCheck, PLAIN_INPUT } from './check-input.ts';
 import { Refusal } from './errors.ts';
-import type { Access, Method, Parameter, RequestContent, RouteAnswer, RouteDescription } from './route-description.ts';
+import type {
+  Access,
+  Method,
+  Parameter,
+  RequestContent,
+  RouteAnswer,
+  RouteDescription,
+  ServedRoute,
+} from './route-description.ts';
 
 export type { Access, Method, Parameter, RequestContent, RouteAnswer, RouteDescription, ServedRoute };
 

@@ -56,7 +56,7 @@ export interface FlowFiles {
 export const FLOW_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const WAITING = 100;
 
-export function flowFiles(folder: string): FlowFiles {
+export function flowFiles(folder: string, isTaken: (name: string) => boolean = () => false): FlowFiles {
   const saves = keyedMutex(WAITING, 'saves of one flow');
   const paths = (flow: string) => {
     // It becomes a path: nothing but names.
@@ -94,6 +94,8 @@ export function flowFiles(folder: string): FlowFiles {
         const present = await readBoth(flow);
         if (present.flow.hash !== '' || present.tests.hash !== '')
           throw new TwinlineError('ERR_EXISTS', `There is a flow "${flow}" already. Choose another name.`);
+        if (isTaken(flow))
+          throw new TwinlineError('ERR_EXISTS', `There is a machine "${flow}" already. Choose another name.`);
         await texts.note?.();
         await replaceFile(files.tests, texts.tests);
         await replaceFile(files.flow, texts.flow);

@@ -21,6 +21,8 @@ export interface MenuFolder {
   readonly services?: ReadonlySet<string> | undefined;
   /** Rules besides our own. */
   readonly rules?: readonly LintRule[] | undefined;
+  /** Names of machines of your own, which no flow may have. @default none */
+  readonly machines?: ReadonlySet<string> | undefined;
   /** For `date` rules. @default the system's clock */
   readonly clock?: Clock | undefined;
 }
@@ -74,21 +76,29 @@ function compileMenus(texts: FlowTexts, { services, rules, clock }: MenuFolder):
 }
 
 /**
- * The menus for a start: those that are broken are left out, but `needed` must be there. Throws ERR_FLOW_INVALID with
- * all that is wrong with it, or ERR_FLOW_UNKNOWN with the names of those that there are.
+ * The menus for a start: those that are broken are left out, but `needed` must be there, or be a machine. Throws ERR_FLOW_INVALID with
+ * all that is wrong with it, ERR_FLOW_UNKNOWN with the names of those that there are, or ERR_CONFIG where a machine has the name of one.
  */
 export async function loadMenus(folder: MenuFolder, needed: string): Promise<Menus> {
   const menus = await readMenus(folder);
-  if (menus.compiled.has(needed)) return menus;
+  const { machines = new Set() } = folder;
+  const twice = menus.files.filter((file) => machines.has(cutFlowName(file)));
+  if (twice.length) throw new TwinlineError('ERR_CONFIG', twice.map(sayTaken).join('\n'));
+  if (menus.compiled.has(needed) || machines.has(needed)) return menus;
   const file = join(folder.folder, needed + FLOW_FILE);
   const words = `Cannot start: the flow "${needed}" (USSD_FLOW)`;
   if (!menus.files.includes(file)) {
     const names = [...menus.compiled.keys()].join(', ') || 'none';
-    throw new TwinlineError('ERR_FLOW_UNKNOWN', `${words} is not in ${folder.folder}. Flows there: ${names}.`);
+    const own = machines.size ? ` Machines: ${[...machines].join(', ')}.` : '';
+    throw new TwinlineError('ERR_FLOW_UNKNOWN', `${words} is not in ${folder.folder}. Flows there: ${names}.${own}`);
   }
   const own = menus.problems.filter((problem) => problem.file === file);
   throw invalidFlow([`${words} has errors.`, ...menus.failures].join('\n'), own);
 }
+
+/** Why a flow is not served beside a machine of its name. */
+export const sayTaken = (file: string): string =>
+  `${file}: a machine of your own has the name "${cutFlowName(file)}". Rename the flow, or give the machine another id.`;
 
 /** Why flows of a start are left out, in words, one problem each. */
 export function listRefused({ problems, failures }: Pick<Menus, 'problems' | 'failures'>): string[] {

@@ -5,11 +5,11 @@ import type { Library } from '../../lib/engine/conversation.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { loadFlows } from '../../lib/flow/format/load.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
-import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
+import { type CompiledFlow, flowsIn } from '../../lib/flow/run/compile.ts';
 import { failureText, runFlowTests } from '../../lib/flow/testing/run.ts';
-import type { Log } from '../health/log.ts';
+import type { Log } from '../telemetry/log.ts';
 import { CONTRACTS } from './contracts.ts';
-import { cutFlowName, listRefused, type MenuFolder, readTests, tryCompile } from './menus.ts';
+import { cutFlowName, listRefused, type MenuFolder, readTests, sayTaken, tryCompile } from './menus.ts';
 
 export interface MenuWatch {
   /** Resolves once the folder is watched. */
@@ -25,7 +25,7 @@ export interface MenuWatch {
 
 export interface WatchOptions {
   readonly menus: MenuFolder;
-  readonly library: Library<CompiledFlow>;
+  readonly library: Library;
   readonly log: Log;
   /** Told of each flow that is served from now on. */
   readonly onServed: (flow: CompiledFlow) => void;
@@ -116,18 +116,20 @@ interface Reloaded {
  * changed one changes with it and is tested again; where the called one is refused, it goes on with the running form.
  */
 async function reloadMenus(
-  { folder, services, rules, clock }: MenuFolder,
+  { folder, services, rules, clock, machines = new Set() }: MenuFolder,
   { library, onServed }: Pick<WatchOptions, 'library' | 'onServed'>,
 ): Promise<Reloaded> {
   const { flows, problems, files } = await loadFlows(folder, { services, rules, contracts: CONTRACTS });
   const taken: Reloaded['taken'][number][] = [];
-  const refused: string[] = [];
-  const accepted = new Map(library.ids.map((name) => [name, library.current(name)!.flow]));
+  const refused = files.filter((file) => machines.has(cutFlowName(file))).map(sayTaken);
+  const served = flowsIn(library);
+  const accepted = new Map([...served].map(([name, { flow }]) => [name, flow]));
   for (const flow of sortCalledFirst(flows)) {
+    if (machines.has(flow.flow)) continue;
     const before = accepted.get(flow.flow);
     accepted.set(flow.flow, flow);
     const next = tryCompile(flow, accepted, clock);
-    if (typeof next !== 'string' && isSame(next, library.current(flow.flow))) continue;
+    if (typeof next !== 'string' && isSame(next, served.get(flow.flow))) continue;
     const reasons = typeof next === 'string' ? [next] : await listFailedTests(next, folder);
     if (typeof next !== 'string' && reasons.length === 0) {
       library.add(next);
@@ -140,7 +142,7 @@ async function reloadMenus(
     else accepted.delete(flow.flow);
   }
   const names = new Set(files.map(cutFlowName));
-  return { taken, refused, problems, orphans: library.ids.filter((name) => !names.has(name)) };
+  return { taken, refused, problems, orphans: [...served.keys()].filter((name) => !names.has(name)) };
 }
 
 function isSame(one: CompiledFlow, other: CompiledFlow | undefined): boolean {

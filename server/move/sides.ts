@@ -4,21 +4,21 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { lmdbLogs } from '../../lib/store/lmdb/index.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
-import type { Log } from '../health/log.ts';
 import {
   DOCUMENT_BACKENDS,
   diskPlace,
   documentsIn,
+  logsOnDisk,
   openFirst,
   SESSION_BACKENDS,
   type StoreConfig,
   sessionsIn,
 } from '../stores/backends.ts';
+import type { Log } from '../telemetry/log.ts';
 import type { DocumentSide } from './documents.ts';
 import type { SessionSide } from './sessions.ts';
 
@@ -92,10 +92,10 @@ async function openSessions(
     return undefined;
   const opened = await openFirst(SESSION_BACKENDS, config, { log, clock });
   ends.push(opened.close);
-  const transfer = opened.transfer!();
+  const transfer = await opened.transfer!();
   ends.push(transfer.close);
   const { store, redis } = opened;
-  const logs = redis ? await openRedisLogs(redis, clock) : lmdbLogs({ path: join(dataDir, 'runs'), clock });
+  const logs = redis ? await openRedisLogs(redis, clock) : await logsOnDisk(dataDir, clock);
   ends.push(() => logs.close());
   return { store, transfer, logs, ...(redis && { redis }), ...nameStore(config, opened) };
 }
@@ -114,7 +114,7 @@ async function openDocuments(
     return undefined;
   const opened = await openFirst(DOCUMENT_BACKENDS, config, { log, clock });
   ends.push(opened.close);
-  const transfer = opened.transfer!();
+  const transfer = await opened.transfer!();
   ends.push(transfer.close);
   return { store: opened.store, transfer, ...nameStore(config, opened) };
 }

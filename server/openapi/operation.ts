@@ -2,6 +2,7 @@
 
 import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
 import type { Schema } from '../../lib/json/schema.ts';
+import { FOREIGN_PAGE_ANSWER } from '../http/common-answers.ts';
 import { REASON_STATUS } from '../http/errors.ts';
 import {
   type Access,
@@ -60,7 +61,12 @@ export function describeOperation(route: RouteDescription, group: RouteGroup, pr
     ...Object.entries(route.query ?? {}).map(([name, parameter]) => ({ name, in: 'query', ...parameter })),
     ...Object.entries(route.headers ?? {}).map(([name, parameter]) => ({ name, in: 'header', ...parameter })),
   ];
-  const answers = { ...group.answers, ...route.answers };
+  const isOwn = findAccess(route, group) === 'operator' || route.ownPages;
+  const answers: { readonly [status: number]: RouteAnswer } = {
+    ...(isOwn && { 400: FOREIGN_PAGE_ANSWER }),
+    ...group.answers,
+    ...route.answers,
+  };
   const statuses = new Set([...Object.keys(answers), ...Object.keys(problems)].map(Number));
   const responses = [...statuses].map((status) => [status, describeResponse(answers[status], problems[status])]);
   return {

@@ -1,10 +1,11 @@
 // Makes `dist`: built beside it, one build at a time, and swapped when it is whole.
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
+import { readApi, writeApiGuide } from '../docs/generate/api.ts';
 import { takeSwaggerFiles } from '../docs/swagger-files.ts';
 import { writeAssets } from '../web/kit/assets.ts';
 import { isBuilt, keyOfDist, publish } from './dist.ts';
@@ -61,6 +62,7 @@ async function compile(root: string, folder: string): Promise<number> {
 /** What is done to files that the compiler has built, until they are `dist`. */
 export async function finishDist(folder: string): Promise<void> {
   await writeTables(folder);
+  writeFileSync(join(folder, 'server/docs/api.md'), writeApiGuide(readApi(folder)));
   writeLicences(folder, await writeAssets(join(folder, 'server/web')));
   takeSwaggerFiles(join(folder, 'server/docs/swagger'));
   chmodSync(join(folder, 'server/cli/main.js'), 0o755);

@@ -1,4 +1,4 @@
-// What plugins are handed: the server, the request or turn they work for, and a voice in the rooms of sessions.
+// The context of plugins: the server, the current request or turn, and events to the rooms of sessions.
 
 import { randomUUID } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
@@ -14,44 +14,44 @@ import type { JsonObject } from '../../lib/json/json.ts';
 import type { DocumentStore, Kind } from '../../lib/store/store.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
-import { type Log, pluginLog } from '../health/log.ts';
 import { readTimeZone } from '../http/check-input.ts';
-import { jsonBody } from '../http/middleware/json-body.ts';
+import { jsonBody } from '../http/json-body.ts';
 import type { DeclaredRoute } from '../http/route-table.ts';
+import { type Log, pluginLog } from '../telemetry/log.ts';
 import { type AgentUser, MISSING } from '../user/authenticate.ts';
 import { AgentError, type AgentErrorBody, plainAgentError } from '../user/errors.ts';
 import type { PluginMiddleware } from './exchange.ts';
 import type { Plugin, PluginContext, PluginHost, RequestInfo } from './plugin.ts';
 
 export interface PluginDeps {
-  /** Routes of the server, which plugins may not take. */
+  /** The server's own routes, which plugins must not take. */
   readonly ownRoutes: readonly DeclaredRoute[];
   readonly config: Config;
-  /** Plugins besides those of the configuration. */
+  /** Plugins in addition to the configured ones. */
   readonly given?: readonly Plugin[] | undefined;
   readonly documents: DocumentStore;
   readonly services: Services;
   readonly clock: Clock;
   readonly log: Log;
-  /** Lets operators through. */
+  /** Admits only operators. */
   readonly operatorsOnly: Middleware;
-  /** Where what operators do is noted. */
+  /** Records operator actions. */
   readonly audit: Pick<Audit, 'append'>;
   /** For tests: how plugins reach other servers. */
   readonly sender?: SenderOptions | undefined;
 }
 
-/** What plugins use and what is opened after them, because it uses them. */
+/** What plugins use but is opened after them, because it uses them. */
 export interface Late {
   readonly agent: Agent;
   readonly delegations: Pick<Delegations, 'invoke'>;
 }
 
-/** Asks the gates of all plugins, in order; rejects with what the first of them throws. */
+/** Calls the gates of all plugins in order; rejects with the first error. */
 export type AskGates = (request: RequestInfo) => Promise<void>;
 
 interface ServerHooks {
-  /** Throws as long as the agent service is not open. */
+  /** Throws until the agent service is open. */
   readonly late: () => Late;
   readonly gate: AskGates | undefined;
   readonly closing: AbortSignal;
@@ -59,7 +59,7 @@ interface ServerHooks {
 
 export type MakeContext = (now: () => RequestInfo) => PluginContext;
 
-/** Makes the contexts of one plugin after the other; their fields say what is going on whenever they are read. */
+/** Makes contexts, plugin by plugin; their fields read the current request on every access. */
 export function contextMaker(deps: PluginDeps, hooks: ServerHooks): (plugin: Plugin) => MakeContext {
   const { config, documents, log } = deps;
   const server = serverHost(deps, hooks);
@@ -92,7 +92,7 @@ const FIELDS = [
   'signal',
 ] as const satisfies readonly (keyof RequestInfo)[];
 
-// What is the same for all plugins and requests.
+// The part shared by all plugins and requests.
 function serverHost(
   { config, services, clock, sender, operatorsOnly }: PluginDeps,
   { late, gate, closing }: ServerHooks,
@@ -101,7 +101,7 @@ function serverHost(
     clock,
     services,
     closing,
-    delegations: { invoke: (user, wanted) => late().delegations.invoke(user, wanted) },
+    delegations: { invoke: (user, request) => late().delegations.invoke(user, request) },
     agent: {
       get sessions() {
         return late().agent.sessions;
@@ -109,9 +109,9 @@ function serverHost(
       get transcript() {
         return late().agent.transcript;
       },
-      outcome: (asked) => late().agent.outcome(asked),
-      follow: (asked) => late().agent.follow(asked),
-      abort: (asked) => late().agent.abort(asked),
+      outcome: (run) => late().agent.outcome(run),
+      follow: (run) => late().agent.follow(run),
+      abort: (run) => late().agent.abort(run),
     },
     async send({ did, sessionId, message, runId, timezone }) {
       const requestId = randomUUID();
@@ -126,7 +126,7 @@ function serverHost(
       });
     },
     post: publicExchange(sender),
-    // Plugins see the parts of Koa's context that need none of its types.
+    // Plugins see only those parts of Koa's context that need none of its types.
     operatorsOnly: operatorsOnly as unknown as PluginMiddleware,
     jsonBody: jsonBody() as unknown as PluginMiddleware,
     refuse: (statusCode, message, more = {}) =>
@@ -145,7 +145,7 @@ function emitters({ late }: ServerHooks, now: () => RequestInfo): PluginContext[
     if (typeof sessionId !== 'string' || sessionId === '')
       throw new TwinlineError(
         'ERR_INPUT',
-        `The event ${event} is for no session: there is no current one, and its payload names none. Put sessionId into it.`,
+        `The event ${event} has no session: there is no current one, and the payload names none. Add sessionId to the payload.`,
       );
     const { room } = late().agent;
     return room.tell(sessionId, event, { ...payload, sessionId, ...(requestId !== undefined && { requestId }) });
@@ -154,27 +154,27 @@ function emitters({ late }: ServerHooks, now: () => RequestInfo): PluginContext[
   return Object.fromEntries(all) as PluginContext['emit'];
 }
 
-/** The documents of some kinds; others are refused with ERR_INPUT, as undeclared ones are. */
+/** Restricts documents to some kinds; others throw ERR_INPUT, like undeclared ones. */
 function limitDocuments(documents: DocumentStore, kinds: readonly Kind[]): PluginHost['documents'] {
   const names = new Set(kinds.map(({ name }) => name));
   const checkOwnKind = (kind: Kind): Kind => {
     if (names.has(kind.name)) return kind;
     throw new TwinlineError(
       'ERR_INPUT',
-      `The kind ${JSON.stringify(kind.name)} is not one of this plugin. Declare it in "kinds".`,
+      `The kind ${JSON.stringify(kind.name)} does not belong to this plugin. Declare it in "kinds".`,
     );
   };
   return {
     insert: async (kind, id, body) => documents.insert(checkOwnKind(kind), id, body),
     get: async (kind, id) => documents.get(checkOwnKind(kind), id),
-    replace: async (kind, id, expected, body) => documents.replace(checkOwnKind(kind), id, expected, body),
-    remove: async (kind, id, expected) => documents.remove(checkOwnKind(kind), id, expected),
+    replace: async (kind, id, revision, body) => documents.replace(checkOwnKind(kind), id, revision, body),
+    remove: async (kind, id, revision) => documents.remove(checkOwnKind(kind), id, revision),
     find: async (kind, query) => documents.find(checkOwnKind(kind), query),
     count: async (kind, query) => documents.count(checkOwnKind(kind), query),
   };
 }
 
-/** What is known of a request. On a public route no header says who asks. */
+/** Reads a request. A public route has no user, so its Matrix token is ignored. */
 export function requestInfo(ctx: Pick<Context, 'state' | 'get' | 'method' | 'path'>): RequestInfo {
   const { user, requestId } = ctx.state as { user?: AgentUser; requestId?: string };
   const token = ctx.get('x-matrix-access-token');
@@ -189,11 +189,11 @@ export function requestInfo(ctx: Pick<Context, 'state' | 'get' | 'method' | 'pat
   };
 }
 
-/** The URL or host name as it was given; undefined when it is none, or its text leads to a private place. */
-export function publicHomeserver(given: string | undefined): string | undefined {
-  if (given === undefined || given.length > 512) return undefined;
-  const isPublic = /^https?:\/\//i.test(given)
-    ? isPublicUrl(given)
-    : /^[\w-]+(\.[\w-]+)+(:\d{1,5})?$/.test(given) && isPublicHost(given.replace(/:\d+$/, ''));
-  return isPublic ? given : undefined;
+/** Returns the URL or host name unchanged; undefined if it is malformed or names a private host. */
+export function publicHomeserver(address: string | undefined): string | undefined {
+  if (address === undefined || address.length > 512) return undefined;
+  const isPublic = /^https?:\/\//i.test(address)
+    ? isPublicUrl(address)
+    : /^[\w-]+(\.[\w-]+)+(:\d{1,5})?$/.test(address) && isPublicHost(address.replace(/:\d+$/, ''));
+  return isPublic ? address : undefined;
 }

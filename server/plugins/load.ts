@@ -1,5 +1,5 @@
-// Loads the plugins that PLUGINS names: shipped ones by name, others as modules. Everything that is wrong with them is
-// reported at once: fields of each, and what two of them cannot both have.
+// Loads the plugins that PLUGINS names, shipped ones by name and others as modules, and reports all their problems at once:
+// invalid fields, and conflicts between plugins.
 
 import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
@@ -7,34 +7,34 @@ import { suggest } from '../../lib/flow/expression/suggest.ts';
 import { isListWhere, isObject, isText } from '../../lib/given.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { ShippedSettings } from '../config/agent-settings.ts';
 import { importDefault, notePlugin } from '../config/modules.ts';
-import { claimsPlugin } from './claims/plugin.ts';
-import { creditsPlugin } from './credits/plugin.ts';
 import type { Plugin, PluginRoute } from './plugin.ts';
-import type { ShippedSettings } from './settings.ts';
-import { teamChatPlugin } from './team-chat/plugin.ts';
+import { claimsPlugin } from './shipped/claims.ts';
+import { creditsPlugin } from './shipped/credits.ts';
+import { teamChatPlugin } from './shipped/team-chat.ts';
+import { userPreferencesPlugin } from './shipped/user-preferences.ts';
 import { argumentCheck } from './tools.ts';
-import { userPreferencesPlugin } from './user-preferences/plugin.ts';
 
 export interface LoadOptions {
-  /** Where relative paths start, and packages are looked for. */
+  /** Base folder of relative paths and package lookup. */
   readonly folder: string;
   readonly settings: ShippedSettings;
-  /** Where what operators do is noted. */
+  /** Records operator actions. */
   readonly audit: Pick<Audit, 'append'>;
   readonly clock: Pick<Clock, 'wait'>;
-  /** Plugins that are there already; they come after the others. */
+  /** Plugin instances, appended to the loaded ones. */
   readonly given?: readonly Plugin[] | undefined;
 }
 
-/** Loads them, in the order in which they are named. Throws ERR_CONFIG with every problem, one per line. */
+/** Loads the plugins in order. Throws ERR_CONFIG with every problem, one per line. */
 export async function loadPlugins(modules: readonly string[], options: LoadOptions): Promise<readonly Plugin[]> {
   const problems: string[] = [];
   const plugins: Plugin[] = [];
   for (const module of modules) {
-    const found = await find(module, options);
-    if (found.plugin) plugins.push(found.plugin);
-    else problems.push(...found.flaws);
+    const load = await find(module, options);
+    if (load.plugin) plugins.push(load.plugin);
+    else problems.push(...load.flaws);
   }
   for (const [at, plugin] of (options.given ?? []).entries()) {
     const flaws = findFlaws(plugin);
@@ -49,8 +49,8 @@ export async function loadPlugins(modules: readonly string[], options: LoadOptio
 type PluginLoad = { readonly plugin: Plugin } | { readonly plugin?: undefined; readonly flaws: readonly string[] };
 
 async function find(module: string, { folder, settings, audit, clock }: LoadOptions): Promise<PluginLoad> {
-  const shipped = Object.hasOwn(SHIPPED, module) ? SHIPPED[module as keyof typeof SHIPPED] : undefined;
-  if (shipped) return makePlugin(() => shipped(settings, audit));
+  const factory = Object.hasOwn(SHIPPED, module) ? SHIPPED[module as keyof typeof SHIPPED] : undefined;
+  if (factory) return makePlugin(() => factory(settings, audit));
   const imported = await importDefault(module, folder, clock);
   const flaws =
     imported.kind === 'broken' ? [imported.why + suggest(module, Object.keys(SHIPPED))] : findFlaws(imported.value);
@@ -62,7 +62,7 @@ async function find(module: string, { folder, settings, audit, clock }: LoadOpti
   return { flaws: flaws.map((flaw) => `PLUGINS: "${module}" ${flaw}${/[.?]$/.test(flaw) ? '' : '.'}`) };
 }
 
-// What a shipped plugin needs is a setting, which its own words name.
+// A shipped plugin fails only on a missing setting, which its message names.
 function makePlugin(make: () => Plugin): PluginLoad {
   try {
     return { plugin: make() };
@@ -72,7 +72,7 @@ function makePlugin(make: () => Plugin): PluginLoad {
   }
 }
 
-/** Each makes a plugin; throws ERR_CONFIG when a setting is missing that it needs. */
+/** Factories of the shipped plugins; each throws ERR_CONFIG if a required setting is missing. */
 const SHIPPED = {
   credits: ({ credits }, audit) => creditsPlugin(credits, audit),
   'user-preferences': () => userPreferencesPlugin(),
@@ -150,19 +150,19 @@ const isRoute = (value: unknown) =>
   [value.parameters, value.query, value.headers].every((one) => one === undefined || isParameters(one)) &&
   Object.keys(value).every((field) => ROUTE_FIELDS.has(field));
 
-/** What keeps this from being a plugin, as ends of sentences; empty when nothing does. */
+/** Reasons why the value is not a plugin, as sentence endings; empty if it is one. */
 function findFlaws(value: unknown): string[] {
   if (!isObject(value)) return ['has no default export that is a plugin. Write: export default { name, version, … }'];
   const unknown = Object.keys(value).filter((field) => !Object.hasOwn(RULES, field));
-  const wrong = Object.entries(RULES).filter(([field, { holds, required }]) => {
-    const given = value[field];
-    return given === undefined ? required : !holds(given);
+  const wrong = Object.entries(RULES).filter(([field, { holds, required: isRequired }]) => {
+    const setting = value[field];
+    return setting === undefined ? isRequired : !holds(setting);
   });
   const flaws = [
     ...unknown.map(
-      (field) => `has ${JSON.stringify(field)}, which plugins have not.${suggest(field, Object.keys(RULES))}`,
+      (field) => `has ${JSON.stringify(field)}, which is not a plugin field.${suggest(field, Object.keys(RULES))}`,
     ),
-    ...wrong.map(([field, { words }]) => `has a wrong "${field}": it must be ${words}`),
+    ...wrong.map(([field, { words }]) => `has an invalid "${field}": it must be ${words}`),
   ];
   return flaws.length ? flaws : findDeeperFlaws(value as unknown as Plugin);
 }
@@ -173,7 +173,7 @@ function findDeeperFlaws({ name, kinds = [], tools = [], routes, authExcluded, d
   return [
     ...kinds
       .filter((kind) => !kind.name.startsWith(prefix))
-      .map((kind) => `keeps documents of the kind ${JSON.stringify(kind.name)}. Begin its name with "${prefix}"`),
+      .map((kind) => `declares the kind ${JSON.stringify(kind.name)}. Its name must start with "${prefix}"`),
     ...tools.flatMap((tool) => schemaFlaws(`the tool "${tool.name}"`, tool.schema)),
     ...(declared ?? []).flatMap(({ method, path, parameters, query, headers, body }) => {
       const named = Object.entries({ ...parameters, ...query, ...headers });
@@ -181,10 +181,10 @@ function findDeeperFlaws({ name, kinds = [], tools = [], routes, authExcluded, d
       return schemas.flatMap((schema) => schemaFlaws(`the route ${method} ${path}`, schema as JsonObject));
     }),
     ...(declared && authExcluded
-      ? ['has "authExcluded" beside a list of routes. Say access: "public" in the route']
+      ? ['has both "authExcluded" and a list of routes. Set access: "public" on the route instead']
       : []),
     ...(declared && documentation?.routes
-      ? ['has "documentation.routes" beside a list of routes. Say it in the routes']
+      ? ['has both "documentation.routes" and a list of routes. Document the routes in the list']
       : []),
   ];
 }
@@ -194,11 +194,11 @@ function schemaFlaws(owner: string, schema: JsonObject): string[] {
     argumentCheck(schema);
     return [];
   } catch (error) {
-    return [`has ${owner}, whose schema is none: ${(error as Error).message}`];
+    return [`has ${owner}, whose schema is invalid: ${(error as Error).message}`];
   }
 }
 
-/** What plugins of good shape cannot have together, as whole lines. */
+/** Conflicts between well-formed plugins, one line each. */
 function findClashes(plugins: readonly Plugin[]): string[] {
   const names = plugins.map(({ name }) => name);
   const owners = (of: (plugin: Plugin) => readonly string[]) =>
@@ -206,22 +206,24 @@ function findClashes(plugins: readonly Plugin[]): string[] {
   return [
     ...findTwice(names.map((name) => [name, name])).map(([name]) => `PLUGINS: two plugins have the name "${name}".`),
     ...findTwice(owners(({ tools = [] }) => tools.map((tool) => tool.name))).map(
-      ([tool, first, second]) => `PLUGINS: the tool "${tool}" is offered by "${first}" and by "${second}". Rename one.`,
+      ([tool, first, second]) =>
+        `PLUGINS: the tool "${tool}" is offered by both "${first}" and "${second}". Rename one.`,
     ),
     ...findTwice(owners(({ kinds = [] }) => kinds.map((kind) => kind.name))).map(
-      ([kind, first, second]) => `PLUGINS: the kind "${kind}" is kept by "${first}" and by "${second}". Rename one.`,
+      ([kind, first, second]) =>
+        `PLUGINS: the kind "${kind}" is declared by both "${first}" and "${second}". Rename one.`,
     ),
     ...plugins.flatMap(({ name, dependsOn = [] }) =>
       dependsOn
         .filter((other) => !names.includes(other))
-        .map((other) => `PLUGINS: "${name}" needs the plugin "${other}". Add it to PLUGINS.`),
+        .map((other) => `PLUGINS: "${name}" depends on the plugin "${other}". Add it to PLUGINS.`),
     ),
   ];
 }
 
-function findTwice(owned: readonly (readonly [string, string])[]): (readonly [string, string, string])[] {
+function findTwice(entries: readonly (readonly [string, string])[]): (readonly [string, string, string])[] {
   const first = new Map<string, string>();
-  return owned.flatMap(([thing, owner]) => {
+  return entries.flatMap(([thing, owner]) => {
     const earlier = first.get(thing);
     if (earlier === undefined) first.set(thing, owner);
     return earlier === undefined ? [] : [[thing, earlier, owner] as const];

@@ -1,4 +1,4 @@
-// Opens the plugins of a server: checks their routes, offers their tools, calls their gates and listeners in order.
+// Opens the plugins of a server: checks their routes, offers their tools, and calls their gates and listeners in order.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type Router from '@koa/router';
@@ -14,8 +14,8 @@ import type { Redactor } from '../../lib/redact.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { Config } from '../config/config.ts';
 import { startInTime } from '../config/modules.ts';
-import { createLog } from '../health/log.ts';
 import type { DeclaredRoute, RouteGroup, ServedRoute } from '../http/route-table.ts';
+import { createLog } from '../telemetry/log.ts';
 import { AgentError, agentError } from '../user/errors.ts';
 import { type AskGates, contextMaker, type Late, type MakeContext, type PluginDeps, requestInfo } from './context.ts';
 import { loadPlugins } from './load.ts';
@@ -24,28 +24,28 @@ import { closeRoutes, findExclusions, type Mounted, mountPlugin, pluginGroup, ro
 import { hostTool } from './tools.ts';
 
 export interface Plugins {
-  /** Their routes, as one middleware each. */
+  /** Plugin routes, one middleware per plugin. */
   readonly doors: readonly Middleware[];
   readonly routers: readonly Router[];
   readonly routes: readonly ServedRoute[];
-  /** Keys of all routes of the agent service and of plugins that need no token of a user. */
+  /** Keys of all plugin and agent routes that need no user token. */
   readonly free: ReadonlySet<string>;
-  /** Of those that have routes. */
+  /** One group per plugin with routes. */
   readonly documentation: readonly RouteGroup[];
   readonly tools: readonly HostTool[];
-  /** Rejects with what a plugin throws. Asked for every protected route, and for every socket; undefined without gates. */
+  /** Called for every protected route and every socket; rejects with what a plugin throws. Undefined without gates. */
   readonly gate: AskGates | undefined;
-  /** What the agent calls; one is missing where no plugin wants it. */
+  /** Callbacks of the agent; absent if no plugin uses them. */
   readonly listeners: Pick<AgentOptions, 'begin' | 'settle' | 'onEvent' | 'onEnd' | 'instructions'>;
-  /** How much background work was done. */
+  /** Runs one round of background work; returns the amount done. */
   sweep(): Promise<number>;
-  /** Gives them what is opened after them. */
+  /** Provides what is opened after the plugins. */
   bind(late: Late): void;
-  /** Work of their own should end. */
+  /** Aborts `closing`, so that plugins end their own work. */
   close(): void;
 }
 
-/** Loads and opens the plugins of a configuration. Throws ERR_CONFIG with every problem, one per line. */
+/** Loads and opens the configured plugins. Throws ERR_CONFIG with every problem, one per line. */
 export async function openPlugins(deps: PluginDeps): Promise<Plugins> {
   const { plugins, makers, mounted, free, current, hooks } = await mountPlugins(deps);
   const makeContext = (plugin: Plugin, request: RequestInfo) => makers.get(plugin)!(() => request);
@@ -78,8 +78,8 @@ export async function openPlugins(deps: PluginDeps): Promise<Plugins> {
 }
 
 /**
- * The groups of the routes that the plugins of a configuration add. Nothing listens, and documents are kept in memory: a plugin
- * whose function adds routes finds no services. Throws ERR_CONFIG with every problem, one per line.
+ * The route groups of the configured plugins, without serving them: documents are in memory, and a plugin whose function adds
+ * routes finds no services. Throws ERR_CONFIG with every problem, one per line.
  */
 export async function pluginRouteGroups(
   config: Config,
@@ -94,8 +94,8 @@ export async function pluginRouteGroups(
   return describeRoutes(mounted, free);
 }
 
-function describeRoutes(mounted: readonly Mounted[], free: ReadonlySet<string>): readonly RouteGroup[] {
-  return mounted.filter(({ routes }) => routes.length).map((one) => pluginGroup(one, free));
+function describeRoutes(mountedPlugins: readonly Mounted[], free: ReadonlySet<string>): readonly RouteGroup[] {
+  return mountedPlugins.filter(({ routes }) => routes.length).map((one) => pluginGroup(one, free));
 }
 
 async function mountPlugins(deps: PluginDeps) {
@@ -114,10 +114,10 @@ async function mountPlugins(deps: PluginDeps) {
   };
   const hooks = {
     closing: closing.signal,
-    late: () => late ?? raise('The agent service is not open yet: use it in routes, tools and events only.'),
+    late: () => late ?? raise('The agent service is not open yet. Use it only in routes, tools and events.'),
     gate: gated.length > 0 ? askGates : undefined,
-    bind: (given: Late) => {
-      late = given;
+    bind: (services: Late) => {
+      late = services;
     },
     close: () => closing.abort('closing'),
   };
@@ -147,12 +147,12 @@ function raiseAll(problems: readonly string[]): void {
 }
 
 interface StartStep<T> {
-  /** What a plugin cannot do that fails in it, or does not end. */
+  /** What the plugin failed to do, for the message. */
   readonly failure: string;
   readonly work: (plugin: Plugin) => Promise<T>;
 }
 
-// What a plugin throws while the server starts is its author's to read.
+// Errors at startup are meant for the plugin's author: show their message.
 async function inEach<T>(
   { clock }: Pick<PluginDeps, 'clock'>,
   plugins: readonly Plugin[],
@@ -184,7 +184,7 @@ function pluginDoor(router: Router, { current, redact }: PluginDoor): Middleware
   };
 }
 
-/** Hands on refusals of 400 to 499 whose words are meant to be shown, as `koa.throw` makes; all else stays as it is. */
+/** Exposes 4xx errors whose message may be shown, as thrown by `koa.throw`; rethrows all others. */
 async function answerExposed(redact: Redactor, answer: () => Promise<unknown>): Promise<void> {
   try {
     await answer();
@@ -226,9 +226,9 @@ function makeListeners(plugins: readonly Plugin[], makeContext: ContextMaker): P
       },
     }),
     ...(instructing.length && {
-      instructions: async (asked) => {
-        const said = instructing.map((plugin) => plugin.instructions!(makeContext(plugin, runRequest(asked))));
-        return (await Promise.all(said)).filter((text): text is string => text !== undefined && text !== '');
+      instructions: async (run) => {
+        const texts = instructing.map((plugin) => plugin.instructions!(makeContext(plugin, runRequest(run))));
+        return (await Promise.all(texts)).filter((text): text is string => text !== undefined && text !== '');
       },
     }),
   };
@@ -238,13 +238,13 @@ async function tellPlugin(plugin: Plugin, event: PluginEvent, context: PluginCon
   try {
     await plugin.onEvent!(event, context);
   } catch (error) {
-    context.log.error({ err: error }, 'a plugin failed on an event');
+    context.log.error({ err: error }, 'a plugin failed to handle an event');
   }
 }
 
 const KIND_OF_STATUS: { readonly [status: number]: FaultKind } = { 402: 'billing', 403: 'auth', 429: 'rate_limit' };
 
-// A plugin that fails lets no run begin: it may be what protects an account.
+// A failing plugin blocks the run: it may be what protects an account.
 async function begin(plugin: Plugin, run: RunStart, context: PluginContext): Promise<RunFault | undefined> {
   try {
     await plugin.begin!(run, context);
@@ -265,7 +265,7 @@ async function begin(plugin: Plugin, run: RunStart, context: PluginContext): Pro
   }
 }
 
-// A store that is away may come back; what a plugin has got wrong must not keep runs from ending.
+// Rethrow store failures, which may pass; a bug in a plugin must not keep runs from ending.
 async function settle(plugin: Plugin, report: RunReport, context: PluginContext): Promise<void> {
   try {
     await plugin.settle!(report, context);

@@ -10,36 +10,36 @@ import type { HttpReply, Posted } from '../../lib/http/client.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import type { Schema } from '../../lib/json/schema.ts';
 import type { DocumentStore, Kind } from '../../lib/store/store.ts';
-import type { Log } from '../health/log.ts';
 import type { Parameter, RouteDescription } from '../http/route-description.ts';
+import type { Log } from '../telemetry/log.ts';
 import type { PluginExchange, PluginMiddleware, PluginRefusal, PluginRouter } from './exchange.ts';
 
-/** One or all methods of an address that need no token; the path as the route has it, `/chats/:id`. */
+/** One or all methods of a path that need no token; the path as the route declares it, such as `/chats/:id`. */
 export interface Excluded {
   readonly path: string;
   /** @default all methods of the path */
   readonly method?: string;
 }
 
-/** A tool that the agent may call. */
+/** A tool for the agent. */
 export interface PluginTool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments; what does not meet it never reaches the handler. */
+  /** JSON Schema of the arguments; invalid arguments never reach the handler. */
   readonly schema: JsonObject;
   handler(args: JsonObject, ctx: PluginToolContext): Promise<Json> | Json;
 }
 
-/** What goes on in runs that this process drives. */
+/** An event of a run driven by this process. */
 export interface PluginEvent {
   readonly type: RoomEvent | 'run_ended';
   readonly runId: string;
   readonly payload: JsonObject;
 }
 
-/** What is known of the request, the call of a tool or the event that a plugin works for now. */
+/** The request, tool call or event that a plugin currently works for. */
 export interface RequestInfo {
-  /** The user whose token was checked; undefined on a public route. */
+  /** The authenticated user; undefined on a public route. */
   readonly did?: string | undefined;
   readonly sessionId?: string | undefined;
   readonly requestId?: string | undefined;
@@ -47,43 +47,43 @@ export interface RequestInfo {
   readonly timezone?: string | undefined;
   /** Never log or store it. */
   readonly matrixAccessToken?: string | undefined;
-  /** Only when it may be on the public internet. */
+  /** Set only if its address is public. */
   readonly matrixHomeserver?: string | undefined;
-  /** Of the request. */
+  /** Requests only. */
   readonly method?: string | undefined;
-  /** Of the request. */
+  /** Requests only. */
   readonly path?: string | undefined;
-  /** Of the call of a tool. */
+  /** Tool calls only. */
   readonly idempotencyKey?: string | undefined;
-  /** Of the call of a tool: aborts when the result is no longer wanted. */
+  /** Tool calls only: aborts when the result is no longer needed. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a plugin may use of the server. */
+/** The parts of the server available to plugins. */
 export interface PluginHost {
-  /** Of the plugin's own kinds. */
+  /** Limited to the plugin's own kinds. */
   readonly documents: Pick<DocumentStore, 'insert' | 'get' | 'replace' | 'remove' | 'find' | 'count'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** The variables of the environment that the plugin has named in `env`. */
+  /** The environment variables that the plugin lists in `env`. */
   readonly env: { readonly [name: string]: string | undefined };
-  /** What flows may call, with the modules of SERVICES. */
+  /** The services that flows may call, from the modules of SERVICES. */
   readonly services: Services;
-  /** Mints invocations for other services, within what the user has delegated. */
+  /** Mints invocations for other services, within the user's delegation. */
   readonly delegations: Pick<Delegations, 'invoke'>;
-  /** Sessions, transcripts and runs. Not before the server is open. */
+  /** Sessions, transcripts and runs. Not available until the server is open. */
   readonly agent: Pick<Agent, 'sessions' | 'transcript' | 'outcome' | 'follow' | 'abort'>;
-  /** Says something as a user; gates are asked before, and their refusals thrown. */
+  /** Sends a message as a user; calls the gates first and throws their refusals. */
   send(request: NewTurn): Promise<Sent>;
-  /** POST to https addresses of the public internet; rejects with ERR_SERVICE or ERR_TIMEOUT, in words without secrets. */
-  post(posted: Posted, signal: AbortSignal): Promise<HttpReply>;
-  /** Aborts when the server ends: leave what is not done to others. */
+  /** Sends a POST to public https addresses; rejects with ERR_SERVICE or ERR_TIMEOUT, without secrets in the message. */
+  post(request: Posted, signal: AbortSignal): Promise<HttpReply>;
+  /** Aborts on shutdown: leave unfinished work to other processes. */
   readonly closing: AbortSignal;
-  /** Lets only operators through, as routes of operators do. */
+  /** Admits only operators, like operator routes. */
   readonly operatorsOnly: PluginMiddleware;
-  /** Parses a JSON body into `koa.request.body`, of 1 MiB at most; throws 400 or 413. */
+  /** Parses a JSON body of up to 1 MiB into `koa.request.body`; throws 400 or 413. */
   readonly jsonBody: PluginMiddleware;
-  /** The error to throw for an answer with this status; more fields go beside the message. */
+  /** Makes the error to throw for this status; `more` adds fields to the body. */
   refuse(status: number, message: string | readonly string[], more?: JsonObject): PluginRefusal;
 }
 
@@ -91,36 +91,36 @@ export interface NewTurn {
   readonly did: string;
   readonly sessionId: string;
   readonly message: string;
-  /** A UUID: a turn of this id is begun once, however often it is sent. @default a new one */
+  /** A UUID; a turn with this id starts once, however often it is sent. @default a new one */
   readonly runId?: string;
   readonly timezone?: string;
 }
 
-/** Handed to everything that a plugin has: the server, and what is going on now. */
+/** The context of every plugin function: the server and the current request. */
 export interface PluginContext extends RequestInfo, PluginHost {
   /**
-   * Tells the sockets of a session; `sessionId` and `requestId` are filled in, where there is a current session with its
-   * own. Rejects with ERR_INPUT when there is none and the payload names none. `false`: it could not be sent.
+   * Sends an event to the sockets of a session. `sessionId` and `requestId` default to the current ones. Rejects with
+   * ERR_INPUT without a session. Resolves to `false` if the event could not be sent.
    */
   readonly emit: { readonly [event in RoomEvent]: (payload: JsonObject) => Promise<boolean> };
   /** The user; throws 401 on a public route. */
   requireDid(): string;
 }
 
-/** Handed to a tool: what every call of one has. */
+/** The context of a tool call. */
 export interface PluginToolContext extends PluginContext {
   readonly did: string;
   readonly sessionId: string;
-  /** Of the call: the same when it is made again after a crash. */
+  /** The same when the call is repeated after a crash. */
   readonly idempotencyKey: string;
-  /** Aborts when the result is no longer wanted. */
+  /** Aborts when the result is no longer needed. */
   readonly signal: AbortSignal;
 }
 
-/** Clients that send a secret of the plugin as a bearer token. */
+/** Access for clients that send a secret of the plugin as the bearer token. */
 export interface PluginSecret {
   readonly bearer: string;
-  /** How the secret is called, in the answer to requests without it. */
+  /** Name of the secret in the 401 response. */
   readonly name: string;
 }
 
@@ -129,64 +129,67 @@ type Described = Pick<
   'id' | 'summary' | 'description' | 'parameters' | 'query' | 'headers' | 'body' | 'answers'
 >;
 
-/** One method of one address. What is not said for /openapi.json is made up from method and path. */
+/** One method of a path. Descriptions left out for /openapi.json are derived from method and path. */
 export interface PluginRoute<Ctx = PluginContext>
   extends Pick<RouteDescription, 'method' | 'path'>,
     Partial<Described> {
-  /** Who may use it. @default 'user' */
+  /** Who may call the route. @default 'user' */
   readonly access?: 'public' | 'user' | 'operator' | PluginSecret;
-  /** Answers. What `parameters`, `query`, `headers` and `body` declare has been checked: `koa.state.input`. */
+  /**
+   * Handles the request. Everything declared by `parameters`, `query`, `headers` and `body` is validated: see
+   * `koa.state.input`.
+   */
   handle(koa: PluginExchange, ctx: Ctx): unknown;
 }
 
-/** What /openapi.json says about a plugin's routes; what is missing is made up from the routes. */
+/** OpenAPI documentation of a plugin's routes; what is missing is derived from the routes. */
 export interface PluginDocumentation {
   readonly description?: string;
-  /** Of routes that a function adds; `access` is not read. */
+  /** For routes added by a function; `access` is ignored. */
   readonly routes?: readonly RouteDescription[];
   readonly parameters?: { readonly [name: string]: Parameter };
   readonly schemas?: { readonly [name: string]: Schema };
 }
 
-// A method, so that one typed with the router of `@koa/router` fits, too.
+// A method, so that a function typed with the router of `@koa/router` fits, too.
 interface RouteMaker {
   add(router: PluginRouter, ctx: PluginContext): Promise<void> | void;
 }
 
-/** What a plugin adds to the agent service: routes, tools, gates, and ears for what goes on. */
+/** An extension of the agent service: routes, tools, gates and event listeners. */
 export interface Plugin {
   /** Lower-case letters, digits and dashes. */
   readonly name: string;
   readonly version: string;
-  /** Names of plugins that must be there, too. */
+  /** Names of plugins that it requires. */
   readonly dependsOn?: readonly string[];
-  /** Names of variables of the environment that it reads. */
+  /** Names of the environment variables it reads. */
   readonly env?: readonly string[];
-  /** Kinds of documents that it keeps; their names begin with `plugin-<name>-`. */
+  /** Document kinds it stores; their names start with `plugin-<name>-`. */
   readonly kinds?: readonly Kind[];
-  /** Called once, before the server answers: what it throws ends the start. The agent is not there yet. */
+  /** Called once before the server listens; an error aborts the start. The agent is not available yet. */
   start?(ctx: PluginContext): Promise<void> | void;
   /**
-   * Its routes, or a function that adds them; in both `ctx` is about the request that is being answered. Those that a function
-   * adds need a token of a user, but for `authExcluded`.
+   * The routes, or a function that adds them; in both, `ctx` describes the current request. Routes added by a function need a
+   * user token, except those in `authExcluded`.
    */
   readonly routes?: readonly PluginRoute[] | RouteMaker['add'];
   readonly authExcluded?: readonly Excluded[];
   readonly documentation?: PluginDocumentation;
   readonly tools?: readonly PluginTool[];
-  /** Told of what goes on; what it throws is logged. */
+  /** Listens to run events; errors are logged. */
   onEvent?(event: PluginEvent, ctx: PluginContext): Promise<void> | void;
-  /** Asked on every protected route, once the user is known; what it throws refuses the request. */
+  /** Called on every protected route once the user is authenticated; an error refuses the request. */
   gate?(ctx: PluginContext): Promise<void> | void;
   /**
-   * Called before a run is answered, and again after a takeover when the process dies: must act once per `runId`. What
-   * `ctx.refuse` makes ends the run as failed; `settle` is called for it as for any other.
+   * Called before a run is answered, and again by the process that takes over after a crash: must act once per `runId`. An
+   * error made by `ctx.refuse` ends the run as failed; `settle` is still called for it.
    */
   begin?(run: RunStart, ctx: PluginContext): Promise<void> | void;
-  /** Called before a run ends, and again after a takeover when the process dies: must act once per `runId`. */
+  /** Called before a run ends, and again by the process that takes over after a crash: must act once per `runId`. */
   settle?(report: RunReport, ctx: PluginContext): Promise<void> | void;
-  /** What a model should know about the user before it answers. */
+  /** Facts about the user for the model's prompt. */
   instructions?(ctx: PluginContext): Promise<string | undefined> | string | undefined;
-  /** One round of background work; how much was done. */
+  /** One round of background work; returns the amount done. */
   sweep?(ctx: PluginContext): Promise<number>;
 }

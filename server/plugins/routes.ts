@@ -1,5 +1,4 @@
-// The routes of plugins, declared as a list or added by a function: who may use each, what is wrong with them, and their
-// groups in the table of routes.
+// The routes of plugins, listed or added by a function: their access, their problems, and their OpenAPI groups.
 
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
@@ -29,7 +28,7 @@ export interface Mounted {
   readonly routes: readonly ServedRoute[];
 }
 
-/** Puts the routes of a plugin on a router of its own. Those that need a user are open until {@link closeRoutes}. */
+/** Mounts the routes of a plugin on their own router. User routes are open until {@link closeRoutes}. */
 export async function mountPlugin(plugin: Plugin, ctx: PluginContext): Promise<Mounted> {
   const router = newRouter();
   const { name, routes = [] } = plugin;
@@ -38,12 +37,12 @@ export async function mountPlugin(plugin: Plugin, ctx: PluginContext): Promise<M
     for (const { access = 'user', ...route } of routes) {
       const isSecret = typeof access === 'object';
       const handle = route.handle as unknown as Route<PluginContext>['handle'];
-      const described = {
+      const declaration = {
         ...describeRoute(name, route),
         ...{ ...route, handle },
         access: isSecret ? ('api-key' as const) : access,
       };
-      const group = { tag: name, description: '', access: 'user' as const, routes: [described] };
+      const group = { tag: name, description: '', access: 'user' as const, routes: [declaration] };
       const guards = {
         user: pass,
         operator: ctx.operatorsOnly as unknown as Middleware,
@@ -65,21 +64,21 @@ function secretHolders({ bearer, name }: PluginSecret, plugin: string): Middlewa
   };
 }
 
-/** Refuses requests without a user on routes that are not free, however the request reached them. */
+/** Requires a user on every route that is not free, however the request got there. */
 export function closeRoutes({ router }: Pick<Mounted, 'router'>, free: ReadonlySet<string>): void {
   const isFree = (method: string, path: string) =>
     free.has(routeKey({ method: method === 'HEAD' ? 'GET' : method, path }));
   for (const { methods, path, stack } of router.stack)
     if (methods.length && !methods.every((method) => isFree(method, String(path)))) stack.unshift(requireUser as never);
-  // Routes added later would not have been examined.
+  // Routes added later would bypass the checks.
   Object.freeze(router.stack);
 }
 
-/** The route that answers a request first, as its key; undefined when there is none. */
-export function routeAt(routers: readonly Router[], asked: ServedRoute): string | undefined {
-  const method = asked.method === 'HEAD' ? 'GET' : asked.method;
+/** Key of the route that answers a request; undefined if there is none. */
+export function routeAt(routers: readonly Router[], request: ServedRoute): string | undefined {
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
   for (const router of routers) {
-    const layer = router.match(asked.path, method).pathAndMethod.find(({ methods }) => methods.length > 0);
+    const layer = router.match(request.path, method).pathAndMethod.find(({ methods }) => methods.length > 0);
     if (layer) return routeKey({ method, path: String(layer.path) });
   }
   return undefined;
@@ -88,32 +87,32 @@ export function routeAt(routers: readonly Router[], asked: ServedRoute): string 
 const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 const SEGMENT = /^:?[A-Za-z0-9_.~-]+$/;
 
-/** What is wrong with the routes of plugins, in lines; `own` are those of the server. */
-export function routeProblems(mounted: readonly Mounted[], own: readonly DeclaredRoute[]): string[] {
+/** Problems with plugin routes, one per line; `own` are the server's routes. */
+export function routeProblems(plugins: readonly Mounted[], own: readonly DeclaredRoute[]): string[] {
   const problems: string[] = [];
-  const owned = new Set(own.flatMap(({ owns = [] }) => owns));
+  const ownedPrefixes = new Set(own.flatMap(({ owns = [] }) => owns));
   const others = own.map((route): Owned => ({ route, owner: 'Twinline' }));
-  for (const { plugin, routes } of mounted) {
+  for (const { plugin, routes } of plugins) {
     const say = (why: string) => problems.push(`PLUGINS: "${plugin.name}" ${why}`);
     const seen = new Set<string>();
     for (const route of routes) {
       const key = routeKey(route);
-      const flaw = pathFlaw(route, owned);
+      const flaw = pathFlaw(route, ownedPrefixes);
       const other = others.find((one) => overlap(one.route, route));
       if (flaw) say(`has the route ${key}, ${flaw}`);
       else if (seen.has(key)) say(`has the route ${key} twice.`);
       else if (other)
-        say(`has the route ${key}, which is ${routeKey(other.route)} of ${other.owner}. Use another path.`);
+        say(`has the route ${key}, which conflicts with ${routeKey(other.route)} of ${other.owner}. Use another path.`);
       seen.add(key);
     }
     for (const exclusion of plugin.authExcluded ?? [])
       if (!listExcludedKeys(exclusion, routes).length)
         say(
-          `excludes ${exclusion.method ? `${exclusion.method.toUpperCase()} ` : ''}${exclusion.path} from authentication, which is none of its routes. Write the path as the route has it.`,
+          `excludes ${exclusion.method ? `${exclusion.method.toUpperCase()} ` : ''}${exclusion.path} from authentication, but has no such route. Write the path as the route declares it.`,
         );
     const keys = new Set(routes.map(routeKey));
     const strays = (plugin.documentation?.routes ?? []).map(routeKey).filter((key) => !keys.has(key));
-    if (strays.length) say(`documents ${strays.join(', ')}, which it does not have.`);
+    if (strays.length) say(`documents ${strays.join(', ')}, but has no such route.`);
     others.push(...routes.map((route) => ({ route, owner: `"${plugin.name}"` })));
   }
   return problems;
@@ -121,19 +120,19 @@ export function routeProblems(mounted: readonly Mounted[], own: readonly Declare
 
 type Owned = { readonly route: ServedRoute; readonly owner: string };
 
-function pathFlaw({ method, path }: ServedRoute, owned: ReadonlySet<string>): string | undefined {
+function pathFlaw({ method, path }: ServedRoute, prefixes: ReadonlySet<string>): string | undefined {
   const [, first = '', ...rest] = path.split('/');
   if (!METHODS.has(method))
-    return `whose method is not one of ${[...METHODS].join(', ')}. Name the methods one by one.`;
+    return `whose method is not one of ${[...METHODS].join(', ')}. List the methods individually.`;
   if (!path.startsWith('/') || ![first, ...rest].every((segment) => SEGMENT.test(segment)))
-    return 'whose path is not of plain segments and :parameters. Write it like /chats/:id.';
-  if (first.startsWith(':')) return 'whose first segment is a parameter: it would take the paths of others.';
-  return owned.has(`/${first}`)
-    ? `and everything below /${first} is answered before plugins are asked. Use another path.`
+    return 'whose path must consist of plain segments and :parameters, such as /chats/:id.';
+  if (first.startsWith(':')) return 'whose first segment is a parameter: it would match paths of other routes.';
+  return prefixes.has(`/${first}`)
+    ? `but the server answers everything under /${first} before plugins. Use another path.`
     : undefined;
 }
 
-/** Whether some path leads to both. */
+/** Whether some path matches both. */
 function overlap(a: ServedRoute, b: ServedRoute): boolean {
   const [left, right] = [routeKey(a).split('/'), routeKey(b).split('/')];
   return (
@@ -142,38 +141,37 @@ function overlap(a: ServedRoute, b: ServedRoute): boolean {
   );
 }
 
-// An exclusion frees exactly its path.
+// An exclusion applies to exactly its path.
 function listExcludedKeys({ path, method }: Excluded, routes: readonly ServedRoute[]): string[] {
   const isMeant = (route: ServedRoute) => method === undefined || route.method === method.toUpperCase();
   return routes.filter((route) => route.path === path && isMeant(route)).map(routeKey);
 }
 
 export interface Exclusions {
-  /** Keys of routes that need no token of a user, as {@link routeKey} writes them. */
+  /** Keys of routes that need no user token, as written by {@link routeKey}. */
   readonly free: ReadonlySet<string>;
   readonly problems: readonly string[];
 }
 
 /**
- * Which routes need no token of a user: those whose declaration says so, and those of AUTH_EXCLUDED. An operator may free
- * routes of plugins and of the agent service; those that are for everybody already may be named, those of other doors have
- * keys of their own and may not.
+ * Finds the routes that need no user token: those declared so, and those in AUTH_EXCLUDED. Operators may exclude plugin and
+ * agent routes. Naming a route that is public anyway is allowed; naming one with its own credentials is an error.
  */
 export function findExclusions(
-  excluded: readonly string[],
-  { mounted, own }: { readonly mounted: readonly Mounted[]; readonly own: readonly DeclaredRoute[] },
+  exclusions: readonly string[],
+  { mounted: plugins, own }: { readonly mounted: readonly Mounted[]; readonly own: readonly DeclaredRoute[] },
 ): Exclusions {
-  const free = new Set(mounted.flatMap(listFreeRoutes));
+  const free = new Set(plugins.flatMap(listFreeRoutes));
   const ours = own.filter(({ access }) => access === 'user').map(routeKey);
-  const freeable = new Set([...ours, ...mounted.flatMap(({ routes }) => routes.map(routeKey))]);
+  const freeable = new Set([...ours, ...plugins.flatMap(({ routes }) => routes.map(routeKey))]);
   const open = new Set(own.filter(({ access }) => access === 'public' || access === 'telecom').map(routeKey));
-  const problems = excluded.flatMap((line) => {
+  const problems = exclusions.flatMap((line) => {
     const key = line.replace(/\{(\w+)\}/g, ':$1');
     if (freeable.has(key)) free.add(key);
     if (freeable.has(key) || open.has(key)) return [];
     const other = own.some((route) => routeKey(route) === key);
-    const why = other ? 'is a route with keys of its own' : `is no route here.${suggest(key, [...freeable])}`;
-    return [`AUTH_EXCLUDED: "${line}" ${why}${/[.?]$/.test(why) ? '' : '.'} Name routes as /openapi.json has them.`];
+    const why = other ? 'is a route with its own credentials' : `is not a route.${suggest(key, [...freeable])}`;
+    return [`AUTH_EXCLUDED: "${line}" ${why}${/[.?]$/.test(why) ? '' : '.'} Write routes as in /openapi.json.`];
   });
   return { free, problems };
 }
@@ -184,7 +182,7 @@ function listFreeRoutes({ plugin, routes }: Mounted): string[] {
   return (plugin.authExcluded ?? []).flatMap((exclusion) => listExcludedKeys(exclusion, routes));
 }
 
-/** The group of a plugin in the table of routes: its own words, and the least that can be said of the rest. */
+/** The OpenAPI group of a plugin: its own documentation, with minimal defaults. */
 export function pluginGroup({ plugin, routes }: Mounted, free: ReadonlySet<string>): RouteGroup {
   const { name, version, documentation = {} } = plugin;
   const declared = Array.isArray(plugin.routes) ? plugin.routes : undefined;
@@ -217,8 +215,8 @@ function describeRoute(plugin: string, { method, path }: ServedRoute) {
     id: `${plugin}-${method.toLowerCase()}${path.replace(/\W+/g, '-')}`,
     summary: `${method} ${path.replace(/:(\w+)/g, '{$1}')}`,
     answers: {
-      200: jsonAnswer('What the plugin answers', {}),
-      400: refusalAnswer('Something is wrong with the request'),
+      200: jsonAnswer('The response of the plugin', {}),
+      400: refusalAnswer('The request is invalid'),
     },
   };
 }

@@ -1,4 +1,4 @@
-// The tools of plugins as the agent calls them: arguments checked, and a context about the turn that calls.
+// Plugin tools as the agent calls them: with validated arguments and a context for the calling turn.
 
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -10,8 +10,8 @@ import { publicHomeserver } from './context.ts';
 import type { PluginContext, PluginTool, PluginToolContext, RequestInfo } from './plugin.ts';
 
 /**
- * Compiles a schema: JSON Schema 2020-12, or draft 7 where its `$schema` says so. Gives a function that says what is wrong
- * with arguments, '' when nothing is; throws when the schema is none.
+ * Compiles a JSON Schema 2020-12, or draft 7 if `$schema` says so. The returned function describes what is wrong with
+ * arguments, '' if they are valid. Throws for an invalid schema.
  */
 export function argumentCheck(schema: JsonObject): (args: JsonObject) => string {
   const isDraft7 = /draft-07/.test(String(schema.$schema));
@@ -21,7 +21,7 @@ export function argumentCheck(schema: JsonObject): (args: JsonObject) => string 
   return (args) => (validate(args) ? '' : ajv.errorsText(validate.errors, { dataVar: 'arguments' }));
 }
 
-/** The tool; `makeContext` gives the context of its plugin. */
+/** Wraps a plugin tool; `makeContext` provides the context of its plugin. */
 export function hostTool(tool: PluginTool, makeContext: (request: RequestInfo) => PluginContext): HostTool {
   const { name, description, schema } = tool;
   const findFault = argumentCheck(schema);
@@ -31,7 +31,7 @@ export function hostTool(tool: PluginTool, makeContext: (request: RequestInfo) =
     schema,
     handler: async (args, call) => {
       const fault = findFault(args);
-      if (fault) throw new TwinlineError('ERR_INPUT', `The arguments of ${name} are wrong: ${fault}.`);
+      if (fault) throw new TwinlineError('ERR_INPUT', `Invalid arguments for ${name}: ${fault}.`);
       return tool.handler(args, makeContext(toolRequest(call)) as PluginToolContext);
     },
   };

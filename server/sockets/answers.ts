@@ -1,4 +1,4 @@
-// What clients may say, and what they are answered: one row per event, with the payloads that the ecosystem's client knows.
+// Client events and their answers: one row per event, with the payloads that the ecosystem's client expects.
 
 import type { Agent } from '../../lib/agent/agent.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -14,7 +14,7 @@ export interface AnswerDeps {
   readonly clock: Clock;
 }
 
-/** What the client gets through its acknowledgement, and as an event if that has a name. */
+/** The argument of the client's acknowledgement callback; also sent as an event if `event` is set. */
 export interface Acknowledgement {
   readonly event?: string;
   readonly payload: JsonObject;
@@ -27,7 +27,7 @@ const SERVER_EVENTS = [
   ...['browser_tool_call', 'router_update', 'message_cache_invalidation'],
 ];
 
-/** By the names of what clients send. */
+/** By client event name. */
 export const ANSWERS: ReadonlyMap<string, Answering> = new Map<string, Answering>([
   ['ping', (deps, member) => ({ event: 'pong', payload: { timestamp: now(deps), sessionId: member.session } })],
   ['status', (deps, member) => ({ event: 'status', payload: makeStatus(deps, member) })],
@@ -39,15 +39,15 @@ export const ANSWERS: ReadonlyMap<string, Answering> = new Map<string, Answering
 
 const now = ({ clock }: AnswerDeps) => new Date(clock.now()).toISOString();
 
-/** The first event of a socket. */
+/** Payload of the first event of a socket. */
 export function greeting(deps: AnswerDeps, { session }: Member): JsonObject {
   return { message: 'Connected successfully', sessionId: session, timestamp: now(deps) };
 }
 
-// Of this user alone: it does not show how many others there are.
+// Covers only this user, so that it does not reveal the number of others.
 function makeStatus(deps: AnswerDeps, { user, session }: Member): JsonObject {
   const mine = [...deps.members.of(user.did)];
-  const sessions = new Set(mine.flatMap(({ sessions: heard }) => [...heard]));
+  const sessions = new Set(mine.flatMap(({ sessions: sessionIds }) => [...sessionIds]));
   return {
     connected: true,
     sessionId: session,
@@ -70,7 +70,7 @@ async function subscribe(
   if (typeof sessionId !== 'string' || !(await deps.agent.sessions.owns(user.did, sessionId)))
     return makeFailure('Session not found');
   if (!sessions.has(sessionId) && sessions.size >= SERVER_LIMITS.sessionsPerSocket)
-    return makeFailure(`A socket listens to ${SERVER_LIMITS.sessionsPerSocket} sessions at most`);
+    return makeFailure(`A socket can subscribe to at most ${SERVER_LIMITS.sessionsPerSocket} sessions`);
   sessions.add(sessionId);
   Object.assign(socket.data, { sessions: [...sessions] });
   await socket.join(nameRoom(sessionId));
@@ -92,7 +92,7 @@ const makeResult = ({ toolCallId, sessionId, result, error }: JsonObject): ToolR
   error,
 });
 
-// An action that failed says so inside its result.
+// A failed action reports its error inside the result.
 function makeActionResult(payload: JsonObject): ToolResult {
   const { result } = payload;
   const { success, error } = (result !== null && typeof result === 'object' ? result : {}) as JsonObject;
@@ -108,19 +108,19 @@ async function answerCall(
 ): Promise<Acknowledgement> {
   const session = sessionId ?? member.session;
   if (typeof toolCallId !== 'string' || typeof session !== 'string')
-    return makeFailure('toolCallId and sessionId are strings');
-  if (!member.sessions.has(session)) return makeFailure('No such call waits');
-  const said = error === undefined || error === null ? { result: result ?? null } : { error: describeError(error) };
+    return makeFailure('toolCallId and sessionId must be strings');
+  if (!member.sessions.has(session)) return makeFailure('No such pending call');
+  const outcome = error === undefined || error === null ? { result: result ?? null } : { error: describeError(error) };
   try {
-    const taken = await agent.answerCall({ owner: member.user.did, session, toolCallId, ...said });
-    return taken ? { payload: { success: true } } : makeFailure('No such call waits');
-  } catch (thrown) {
-    if (thrown instanceof TwinlineError && thrown.code === 'ERR_INPUT') return makeFailure(thrown.message);
-    throw thrown;
+    const isTaken = await agent.answerCall({ owner: member.user.did, session, toolCallId, ...outcome });
+    return isTaken ? { payload: { success: true } } : makeFailure('No such pending call');
+  } catch (failure) {
+    if (failure instanceof TwinlineError && failure.code === 'ERR_INPUT') return makeFailure(failure.message);
+    throw failure;
   }
 }
 
 const describeError = (error: Json) => (typeof error === 'string' ? error : JSON.stringify(error)) || 'failed';
 
-/** An answer that says why not. */
+/** An unsuccessful acknowledgement. */
 export const makeFailure = (error: string): Acknowledgement => ({ payload: { success: false, error } });

@@ -1,5 +1,6 @@
-// Who is connected with a token, and who has to go: when it was revoked, by whichever instance, or is over. Also readers of
-// streams of frames: a stream may outlive its token, as long as its run, for clients join again with the token they began with.
+// Tracks who is connected with a token, and disconnects them when any instance revokes it or it expires. Covers stream
+// readers too: a stream may outlive its token, for as long as its run, because clients rejoin with the token they started
+// with.
 
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'socket.io';
@@ -8,9 +9,9 @@ import type { Channel } from '../../lib/store/channel.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { AgentUser } from '../user/authenticate.ts';
 
-/** Somebody who came in with a token: over a socket, or to read a stream. */
+/** A socket or stream reader admitted with a token. */
 export interface Guest {
-  /** By which the token is revoked. */
+  /** Revocation keys of the token. */
   readonly keys: readonly string[];
   sendAway(): void;
 }
@@ -18,17 +19,17 @@ export interface Guest {
 export interface LeavingOptions<One extends Guest> {
   readonly channel: Channel;
   readonly clock: Clock;
-  /** Looked up for each guest when it comes, and again at least every SERVER_LIMITS.socketCheckMs. */
+  /** Called for each guest on arrival, and then at least every SERVER_LIMITS.socketCheckMs. */
   readonly isOver: (guest: One) => Promise<boolean>;
-  /** Milliseconds after which it is surely worth a look; counts as LOOK_LEAST_MS where it is less. */
+  /** Milliseconds until the next check is due; at least LOOK_LEAST_MS. */
   readonly nextLookMs: (guest: One) => number;
   readonly onProblem: (error: unknown) => void;
 }
 
 export interface Leaving<One extends Guest> {
-  /** Watches a guest until the function that it gives is called. */
+  /** Watches a guest until the returned function is called. */
   watch(guest: One): () => void;
-  /** Sends away everybody, on every instance, who came in with a token of these keys. */
+  /** Disconnects every guest, on every instance, whose token has one of these keys. */
   revoke(keys: readonly string[]): void;
   close(): void;
 }
@@ -37,23 +38,22 @@ const TOPIC = 'sockets/revoked';
 
 const LOOK_LEAST_MS = 100;
 
-/** Begins to listen for revocations. */
+/** Subscribes to revocations. */
 export async function openLeaving<One extends Guest>(options: LeavingOptions<One>): Promise<Leaving<One>> {
   const { channel, clock, isOver, nextLookMs, onProblem } = options;
-  /** All guests of this instance, and when each is looked at, by `clock.monotonic`. One wait for all: there may be 10,000. */
+  /** All guests of this instance and their next check, by `clock.monotonic`. One timer for all, as there may be 10,000. */
   const dueAt = new Map<One, number>();
   let next = Infinity;
   let waiting = new AbortController();
   let isClosed = false;
 
-  // The first look comes when the guest is on the list: what was revoked before is in the store, what is revoked from
-  // now on is told.
+  // The first check runs once the guest is listed: earlier revocations are in the store, later ones arrive as messages.
   async function look(guest: One): Promise<void> {
     dueAt.set(guest, Infinity);
     try {
       if (await isOver(guest)) guest.sendAway();
     } catch (error) {
-      // When the store fails, no socket is disconnected; the next check decides.
+      // A store failure disconnects nobody; the next check decides.
       onProblem(error);
     }
     if (!dueAt.has(guest)) return;
@@ -91,7 +91,7 @@ export async function openLeaving<One extends Guest>(options: LeavingOptions<One
     },
     revoke(keys) {
       sendAwayAll(keys);
-      // An instance that misses this message checks on its own within SERVER_LIMITS.socketCheckMs.
+      // An instance that misses this message notices within SERVER_LIMITS.socketCheckMs by its own check.
       channel.publish(TOPIC, JSON.stringify(keys)).catch(onProblem);
     },
     close() {
@@ -107,20 +107,20 @@ export interface Member extends Guest {
   readonly user: Pick<AgentUser, 'did' | 'expiresAt'>;
   /** The session of the handshake. */
   readonly session: string;
-  /** All sessions that it listens to. */
+  /** All sessions the socket is subscribed to. */
   readonly sessions: Set<string>;
 }
 
-/** What another instance needs to know when a client comes back: no token, no key. */
+/** State that another instance needs when a client reconnects: no token, no keys. */
 export interface KeptState {
   readonly did: string;
   readonly sessions: readonly string[];
 }
 
-/** Where the events of a session go. Ids of sockets have no slash, so no session can be named like one. */
+/** The room for the events of a session. Socket ids contain no slash, so the two cannot collide. */
 export const nameRoom = (session: string) => `session/${session}`;
 
-/** The members of this instance. */
+/** The members of this instance, by user. */
 export interface Members {
   add(member: Member): void;
   remove(member: Member): void;
@@ -149,21 +149,21 @@ export function newMembers(): Members {
 export interface ReadersOptions {
   readonly channel: Channel;
   readonly clock: Clock;
-  readonly revoked: (keys: readonly string[]) => Promise<boolean>;
+  readonly isRevoked: (keys: readonly string[]) => Promise<boolean>;
   readonly onProblem: (error: unknown) => void;
 }
 
 export interface Readers {
-  /** Aborts when the token of this reader is revoked, by whichever instance; forgets the reader when the answer closes. */
+  /** Returns a signal that aborts when any instance revokes the reader's token; forgets the reader when the response closes. */
   admit(user: Pick<AgentUser, 'keys'>, res: ServerResponse): AbortSignal;
   close(): void;
 }
 
-/** Begins to listen for revocations. */
-export async function openReaders({ channel, clock, revoked, onProblem }: ReadersOptions): Promise<Readers> {
+/** Subscribes to revocations. */
+export async function openReaders({ channel, clock, isRevoked, onProblem }: ReadersOptions): Promise<Readers> {
   const leaving = await openLeaving({
     ...{ channel, clock, onProblem },
-    isOver: ({ keys }: Guest) => revoked(keys),
+    isOver: ({ keys }: Guest) => isRevoked(keys),
     nextLookMs: () => Number.POSITIVE_INFINITY,
   });
   return {

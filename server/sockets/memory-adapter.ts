@@ -1,6 +1,6 @@
-// What a client that comes back gets of the events that it missed, where there is one instance.
+// Replays missed events to reconnecting clients in a single-instance deployment.
 //
-// As socket.io's own SessionAwareAdapter, which starts a timer that nothing ends: a closed server stayed in memory with all that it had.
+// Replaces socket.io's SessionAwareAdapter, whose timer is never stopped and keeps a closed server in memory.
 
 import { Adapter, type BroadcastOptions, type Session } from 'socket.io-adapter';
 import { type Clock, every } from '../../lib/clock.ts';
@@ -22,19 +22,19 @@ interface SentPacket {
 
 type SocketState = Omit<Session, 'missedPackets'>;
 
-/** Packets of socket.io that carry an event. */
+/** The socket.io packet type of an event. */
 const EVENT = 2;
 const LOOK_MS = 60_000;
 const { socketRecoveryMs, socketEventsKept, socketEventBytesKept } = SERVER_LIMITS;
-/** So many times the bounds are kept before the oldest go: each goes at the cost of one. */
+/** The limits may be exceeded by this factor before the oldest events are dropped, which amortizes the cost of dropping. */
 const SLACK = 1.1;
 
 export class MemoryAdapter extends Adapter {
   readonly #clock: Clock;
   readonly #stopLooking: () => void;
-  /** Of sockets that lost their connection, by their private id. */
+  /** Sessions of disconnected sockets, by their private id. */
   readonly #left = new Map<string, { readonly state: SocketState; readonly at: number }>();
-  /** The last events; those before are forgotten. */
+  /** The most recent events. */
   #sent: SentPacket[] = [];
   #bytes = 0;
   #count = 0;
@@ -54,20 +54,20 @@ export class MemoryAdapter extends Adapter {
   }
 
   override restoreSession(pid: string, offset: string): Promise<Session> {
-    const left = this.#left.get(pid);
-    const at = left && this.#isFresh(left) ? this.#sent.findLastIndex((packet) => packet.offset === offset) : -1;
-    // As socket.io's own adapter says that there is nothing to recover from.
-    if (!left || at < 0) return null as unknown as Promise<Session>;
-    const { state } = left;
-    const missed = this.#sent.slice(at + 1).filter(({ to }) => isFor(state, to));
-    return Promise.resolve({ ...state, missedPackets: missed.map(({ data }) => data) });
+    const session = this.#left.get(pid);
+    const at = session && this.#isFresh(session) ? this.#sent.findLastIndex((packet) => packet.offset === offset) : -1;
+    // Like socket.io's own adapter when there is nothing to recover.
+    if (!session || at < 0) return null as unknown as Promise<Session>;
+    const { state } = session;
+    const packets = this.#sent.slice(at + 1).filter(({ to }) => isFor(state, to));
+    return Promise.resolve({ ...state, missedPackets: packets.map(({ data }) => data) });
   }
 
   override broadcast(packet: Packet, to: BroadcastOptions): void {
-    // Who answers an event to its sender cannot be asked again later.
+    // An event with an acknowledgement cannot be replayed later.
     if (packet.type === EVENT && packet.id === undefined && !to.flags?.volatile) {
       const offset = (++this.#count).toString(36);
-      // The client tells the last one that it got.
+      // The client reports the last offset it received.
       packet.data.push(offset);
       this.#keep({ offset, data: packet.data, to, at: this.#clock.monotonic(), bytes: countBytes(packet.data) });
     }
@@ -85,7 +85,7 @@ export class MemoryAdapter extends Adapter {
   }
 
   #forget(): void {
-    for (const [pid, left] of this.#left) if (!this.#isFresh(left)) this.#left.delete(pid);
+    for (const [pid, session] of this.#left) if (!this.#isFresh(session)) this.#left.delete(pid);
     let bytes = 0;
     const isKept = (packet: SentPacket) => {
       bytes += packet.bytes;

@@ -1,4 +1,4 @@
-// The socket.io server and its engine: options, allowed origins, HTTP routes, limits of each connection, shutdown.
+// The socket.io server and its engine: options, allowed origins, HTTP routes, connection limits, shutdown.
 
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -14,7 +14,7 @@ import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { Refusal } from '../http/errors.ts';
 import { WAITING } from '../http/guard.ts';
-import { takeLivePlace } from '../http/live-places.ts';
+import { takeLivePlace } from '../http/unsent.ts';
 import { takeUpgrade, type Upgrade } from '../http/upgrades.ts';
 import { MemoryAdapter } from './memory-adapter.ts';
 import type { SharedEvents } from './stream-adapter.ts';
@@ -23,36 +23,37 @@ export interface SocketServer {
   readonly io: Server;
   readonly door: Door;
   /**
-   * Hangs up on everybody in a way that makes clients connect again, to another instance. Connections that do not end
-   * within SERVER_LIMITS.socketGoodbyeMs are cut. Again: harmless.
+   * Disconnects everyone in a way that makes clients reconnect, to another instance. Cuts connections that remain after
+   * SERVER_LIMITS.socketGoodbyeMs. Idempotent.
    */
   close(): Promise<void>;
 }
 
 export interface SocketServerOptions {
   readonly config: Pick<Config, 'corsOrigins' | 'publicUrl'>;
-  /** Through which instances share their events; without it there is one instance. */
+  /** Shares events between instances; without it there is only one instance. */
   readonly redis: RedisConnection | undefined;
   readonly clock: Clock;
   readonly onProblem: (error: unknown) => void;
 }
 
-/** Makes the server; requests come to it through its door. */
+/** Creates the server; requests reach it through its door. */
 export async function openSocketServer({
   config,
   redis,
   clock,
   onProblem,
 }: SocketServerOptions): Promise<SocketServer> {
-  const shared = redis && (await import('./stream-adapter.ts')).shareEvents({ connection: redis, clock, onProblem });
+  const sharedEvents =
+    redis && (await import('./stream-adapter.ts')).shareEvents({ connection: redis, clock, onProblem });
   const limits = { maxHttpBufferSize: SERVER_LIMITS.socketMessageBytes };
   const io = new Server({
     ...limits,
     serveClient: false,
     connectTimeout: SERVER_LIMITS.socketConnectMs,
-    // Who comes back shows a token again.
+    // Reconnecting clients must present a token again.
     connectionStateRecovery: { maxDisconnectionDuration: SERVER_LIMITS.socketRecoveryMs, skipMiddlewares: false },
-    adapter: shared?.adapter ?? openMemoryAdapter(clock),
+    adapter: sharedEvents?.adapter ?? openMemoryAdapter(clock),
   });
   const isWelcome = mayCall(config);
   const engine = new Engine({
@@ -69,51 +70,51 @@ export async function openSocketServer({
     io,
     door,
     close: () => {
-      closing ??= close({ io, door, shared });
+      closing ??= close({ io, door, sharedEvents: sharedEvents });
       return closing;
     },
   };
 }
 
-// Called with `new`, which no arrow function can be.
+// Called with `new`, so it cannot be an arrow function.
 function openMemoryAdapter(clock: Clock) {
   return function openAdapter(namespace: Namespace): MemoryAdapter {
     return new MemoryAdapter(namespace, clock);
   };
 }
 
-const REFUSED = 'Pages of this origin may not call';
+const REFUSED = 'This origin is not allowed';
 
 interface Open {
   readonly io: Server;
   readonly door: Door;
-  readonly shared: SharedEvents | undefined;
+  readonly sharedEvents: SharedEvents | undefined;
 }
 
-async function close({ io, door, shared }: Open): Promise<void> {
+async function close({ io, door, sharedEvents }: Open): Promise<void> {
   await io.close();
   await door.close();
-  await shared?.close();
+  await sharedEvents?.close();
 }
 
-/** Tells whether a request comes from no web page, from one of ours, or from one that CORS_ORIGIN lets in. */
+/** Allows requests without an origin, from our own pages, and from the origins in CORS_ORIGIN. */
 function mayCall({
   corsOrigins,
   publicUrl,
 }: Pick<Config, 'corsOrigins' | 'publicUrl'>): (req: IncomingMessage) => boolean {
   if (corsOrigins === '*') return () => true;
-  const known = new Set([...corsOrigins, ...(publicUrl ? [new URL(publicUrl).origin] : [])]);
-  return ({ headers: { origin } }) => origin === undefined || known.has(origin);
+  const origins = new Set([...corsOrigins, ...(publicUrl ? [new URL(publicUrl).origin] : [])]);
+  return ({ headers: { origin } }) => origin === undefined || origins.has(origin);
 }
 
 export interface Door {
-  /** Where its requests go. */
+  /** The path of its requests. */
   readonly path: string;
-  /** Takes requests of connections that are open already: they have bounds of their own. */
+  /** Serves requests of established connections, which have their own limits. */
   readonly packets: Middleware;
-  /** Takes all others; they are counted, limited and turned away as requests are. */
+  /** Serves all others, which are counted, limited and refused like any request. */
   readonly handshakes: Middleware;
-  /** Resolves when the connections have ended; after SERVER_LIMITS.socketGoodbyeMs they are cut. */
+  /** Resolves when all connections have ended; cuts them after SERVER_LIMITS.socketGoodbyeMs. */
   close(): Promise<void>;
 }
 
@@ -122,7 +123,7 @@ const PATH = '/socket.io/';
 function socketDoor(engine: Engine): Door {
   const open = new Set<string>();
   const wires = new Set<Socket>();
-  /** What frees the places of handshakes that are no connection yet. */
+  /** Pending handshakes, with the place each occupies. */
   const arriving = new WeakMap<object, Arrival>();
   engine.on('connection', (connection: Connection) => {
     const { id, request } = connection as unknown as { readonly id: string; readonly request: IncomingMessage };
@@ -144,7 +145,7 @@ function socketDoor(engine: Engine): Door {
     else engine.handleRequest(ctx.req as never, ctx.res);
   }
 
-  // The connection holds the place; a handshake that leads to none gives it back.
+  // The connection keeps the place; a handshake that fails releases it.
   function arrive(ctx: Context): void {
     const { req, res } = ctx;
     const leave = takeLivePlace(res);
@@ -173,9 +174,9 @@ function socketDoor(engine: Engine): Door {
     },
     handshakes: (ctx, next) => {
       if (ctx.path !== PATH) return next();
-      // Pages of any origin can load a script, and so read what is polled as JSONP: CORS_ORIGIN would not cover it.
-      if (ctx.query.j !== undefined) throw new Refusal('bad-request', 'Polling as JSONP is not served.');
-      if (open.size >= SERVER_LIMITS.sockets) throw new Refusal('unavailable', 'There are too many open sockets.');
+      // Pages of any origin can load a script, and thereby read JSONP polling responses: CORS_ORIGIN would not apply.
+      if (ctx.query.j !== undefined) throw new Refusal('bad-request', 'JSONP polling is not supported.');
+      if (open.size >= SERVER_LIMITS.sockets) throw new Refusal('unavailable', 'Too many open sockets.');
       return arrive(ctx);
     },
     async close() {
@@ -186,7 +187,7 @@ function socketDoor(engine: Engine): Door {
   };
 }
 
-/** The place of a handshake that is no connection yet: what frees it, and what does when its wire closes. */
+/** The place of a pending handshake: how to release it, and when its wire closes. */
 interface Arrival {
   readonly leave: () => void;
   readonly giveUp: () => void;
@@ -195,7 +196,7 @@ interface Arrival {
 
 const LOOK_MS = 10;
 
-/** What is used of the WebSocket below. */
+/** The parts of a WebSocket used here. */
 interface Wire {
   readonly bufferedAmount: number;
   terminate(): void;
@@ -205,12 +206,12 @@ interface Packet {
   readonly data?: string | Buffer | ArrayBuffer;
 }
 
-/** Cuts a connection off when it sends too many packets of any kind, one that says a name twice, or leaves too many bytes waiting. */
+/** Cuts a connection that sends too many packets, a packet with a duplicate name, or leaves too many bytes unread. */
 function limitConnection(connection: Connection, clock: Pick<Clock, 'monotonic'>): void {
   let left: number = SERVER_LIMITS.socketMessagesAtOnce;
   let seenAt = clock.monotonic();
   let waiting = 0;
-  // Of a polling client that does not come back for its goodbye.
+  // For a polling client that does not return to receive its close packet.
   Object.assign(connection.transport, { closeTimeout: SERVER_LIMITS.socketGoodbyeMs });
 
   connection.on('packet', ({ data }: Packet) => {
@@ -230,8 +231,8 @@ function limitConnection(connection: Connection, clock: Pick<Clock, 'monotonic'>
   });
 }
 
-// Two readers could take different ones of them, and the library has forgotten the first when it hands the packet on. No client that
-// writes its packets with JSON.stringify ever says one twice.
+// Two readers could pick different duplicates, and the library has dropped the first before it passes the packet on.
+// JSON.stringify never writes a name twice.
 function repeatsName(data: Packet['data']): boolean {
   const begin = typeof data === 'string' ? data.search(/[[{]/) : -1;
   if (begin < 0) return false;
@@ -239,7 +240,7 @@ function repeatsName(data: Packet['data']): boolean {
   return 'flaw' in reading && isRepeat(reading.flaw);
 }
 
-// One that does not read would not answer a goodbye either.
+// A client that does not read would not answer a close packet either.
 function cut(connection: Connection): void {
   const wire = findWire(connection);
   connection.close(true);
@@ -249,7 +250,7 @@ function cut(connection: Connection): void {
 const countBytes = (data: Packet['data']): number =>
   typeof data === 'string' ? Buffer.byteLength(data) : (data?.byteLength ?? 0);
 
-// Undefined while it is polling.
+// Undefined while polling.
 function findWire({ transport }: Connection): Wire | undefined {
   return (transport as unknown as { readonly socket?: Wire }).socket;
 }

@@ -1,7 +1,7 @@
-// The way of events between instances: socket.io's packets over one Redis stream, which numbers them for all.
+// Shares events between instances: socket.io packets over one Redis stream, whose entry ids number them for all.
 //
-// Every instance appends to the stream and reads it, in one order; the numbers are those from which a client that comes
-// back on any instance gets what it missed. Fields and keys are those of @socket.io/redis-streams-adapter.
+// Every instance appends to the stream and reads it in the same order; from these ids a client recovers missed events on any
+// instance. Fields and keys are those of @socket.io/redis-streams-adapter.
 
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
@@ -14,17 +14,17 @@ import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 
 export interface SharedEvents {
-  /** For the options of the server, which has one namespace. */
+  /** For the server options; the server has one namespace. */
   readonly adapter: (namespace: Namespace) => ClusterAdapter;
-  /** Lets what was written go out, and hangs up. */
+  /** Flushes pending writes and disconnects. */
   close(): Promise<void>;
 }
 
 export interface SharedEventsOptions {
-  /** Where Redis is; the adapter has connections of its own. */
+  /** The Redis server; the adapter opens its own connections. */
   readonly connection: RedisConnection;
   readonly clock: Clock;
-  /** Gets what keeps events of other instances from being read, and states from being kept. */
+  /** Receives errors that prevent reading other instances' events, or storing states. */
   readonly onProblem: (error: unknown) => void;
 }
 
@@ -36,31 +36,34 @@ const STREAM = 'twinline:sockets';
 const STATES = 'twinline:socket:';
 const PAGE = 1_000;
 const AGAIN = { firstMs: 50, maxMs: 2_000, jitter: 0.5 };
-/** How long a client that comes back waits until this instance has read as far as others have written: a second at most. */
+/**
+ * Poll interval while a reconnecting client waits for this instance to read up to the latest entry; at most one second in
+ * all.
+ */
 const CATCH_UP_MS = 5;
 const CATCH_UP_TRIES = 200;
 const OFFSET = /^\d{1,20}-\d{1,20}$/;
-/** Milliseconds between two looks for events that are too old to be asked for. */
+/** Interval between removals of expired events, in milliseconds. */
 const TRIM_MS = 60_000;
-// By the clock of Redis, which gave the events their numbers.
+// Uses the clock of Redis, which generated the ids.
 const TRIM = `
   local now = redis.call('TIME')
   redis.call('XTRIM', KEYS[1], 'MINID', '~', (now[1] - ARGV[1]) * 1000)
   redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
 
-/** Opens the connections; they connect in the background, again and again. */
+/** Opens the connections; they connect and reconnect in the background. */
 export function shareEvents({ connection, clock, onProblem }: SharedEventsOptions): SharedEvents {
   const writer = connection.duplicate();
   const reader = connection.duplicate({ blockMs: SERVER_LIMITS.socketBlockMs });
   const over = new AbortController();
   const trim = writer.script(TRIM, 1);
-  const [kept, expires] = [(SERVER_LIMITS.socketRecoveryMs * 2) / 1_000, SERVER_LIMITS.socketRecoveryMs * 4];
+  const [keptSeconds, expires] = [(SERVER_LIMITS.socketRecoveryMs * 2) / 1_000, SERVER_LIMITS.socketRecoveryMs * 4];
   const timer = setInterval(() => {
-    writer.run('forget old events', () => trim(STREAM, kept, expires)).catch(() => {});
+    writer.run('forget old events', () => trim(STREAM, keptSeconds, expires)).catch(() => {});
   }, TRIM_MS);
   let reading: Promise<void> = Promise.resolve();
 
-  // Called with `new`, which no arrow function can be.
+  // Called with `new`, so it cannot be an arrow function.
   function openAdapter(namespace: Namespace): ClusterAdapter {
     const adapter = new StreamAdapter(namespace, { writer, clock, onProblem });
     reading = readStream({ reader, clock, onProblem, signal: over.signal }, adapter);
@@ -82,7 +85,7 @@ class StreamAdapter extends ClusterAdapter {
   readonly #writer: RedisConnection;
   readonly #clock: Clock;
   readonly #onProblem: (error: unknown) => void;
-  /** States that were taken out of Redis: a second look tells what happened since the first. */
+  /** States removed from Redis, for a second lookup of what happened since the first. */
   readonly #taken = new LRUCache<string, SocketState>({ max: PAGE, ttl: SERVER_LIMITS.socketRecoveryMs });
 
   constructor(
@@ -95,13 +98,13 @@ class StreamAdapter extends ClusterAdapter {
     this.#onProblem = onProblem;
   }
 
-  /** The last entry of the stream that the sockets of this instance have got. */
+  /** Id of the last stream entry delivered to the sockets of this instance. */
   position = '0-0';
 
-  /** Hands an entry of the stream to the sockets of this instance. */
+  /** Delivers a stream entry to the sockets of this instance. */
   readonly take = ([offset, fields]: StreamEntry): void => this.onMessage(readMessage(fields), offset);
 
-  // When this rejects, the sockets of this instance get the event nevertheless.
+  // Even if this rejects, the sockets of this instance receive the event.
   protected override async doPublish({ uid, nsp, type, ...rest }: ClusterMessage): Promise<string> {
     const fields = [
       'uid',
@@ -118,7 +121,7 @@ class StreamAdapter extends ClusterAdapter {
     ))!;
   }
 
-  // Instances ask each other nothing.
+  // Instances send each other no requests.
   protected override async doPublishResponse(): Promise<void> {}
 
   override persistSession(state: SocketState): void {
@@ -132,7 +135,7 @@ class StreamAdapter extends ClusterAdapter {
   override async restoreSession(pid: string, offset: string): Promise<Session> {
     const state = OFFSET.test(offset) ? await this.#takeState(pid) : undefined;
     const [last] = state ? await this.#entries(offset, offset) : [];
-    // As socket.io's own adapter says that there is nothing to recover from.
+    // Like socket.io's own adapter when there is nothing to recover.
     if (!state || !last) return null as unknown as Session;
     const missedPackets: unknown[][] = [];
     let after = offset;
@@ -149,16 +152,16 @@ class StreamAdapter extends ClusterAdapter {
     return { ...state, missedPackets };
   }
 
-  // What is found here and read from the stream only afterwards would reach the client twice.
+  // An event found here and read from the stream only later would reach the client twice.
   async #hasRead(offset: string): Promise<void> {
     for (let tries = 0; isBefore(this.position, offset) && tries < CATCH_UP_TRIES; tries++)
       await this.#clock.wait(CATCH_UP_MS);
   }
 
   async #takeState(pid: string): Promise<SocketState | undefined> {
-    const known = this.#taken.get(pid);
+    const cached = this.#taken.get(pid);
     this.#taken.delete(pid);
-    if (known) return known;
+    if (cached) return cached;
     const text = await this.#writer.run('find the state of a socket', (client) => client.getdel(STATES + pid));
     if (text === null) return undefined;
     const state = JSON.parse(text) as SocketState;
@@ -180,12 +183,12 @@ function isBefore(a: string, b: string): boolean {
 }
 
 function readMessage(fields: readonly string[]): ClusterMessage {
-  const found = new Map(fields.map((name, at) => [name, fields[at + 1]] as const).filter((_, at) => at % 2 === 0));
-  const [uid, nsp, type, data] = ['uid', 'nsp', 'type', 'data'].map((name) => found.get(name));
+  const values = new Map(fields.map((name, at) => [name, fields[at + 1]] as const).filter((_, at) => at % 2 === 0));
+  const [uid, nsp, type, data] = ['uid', 'nsp', 'type', 'data'].map((name) => values.get(name));
   return { uid, nsp, type: Number(type), ...(data !== undefined && { data: JSON.parse(data) }) } as ClusterMessage;
 }
 
-// The event, if it went to a room of this socket.
+// The event, if it was sent to a room of this socket.
 function readMissed({ rooms }: SocketState, fields: readonly string[]): unknown[] | undefined {
   try {
     const { type, data } = readMessage(fields) as { type: MessageType; data: Broadcast };
@@ -196,7 +199,7 @@ function readMissed({ rooms }: SocketState, fields: readonly string[]): unknown[
       ? (data.packet as { data: unknown[] }).data
       : undefined;
   } catch {
-    // Reading the stream has reported it.
+    // Already reported by the stream reader.
     return undefined;
   }
 }
@@ -206,20 +209,20 @@ interface StreamReading extends Pick<SharedEventsOptions, 'clock' | 'onProblem'>
   readonly signal: AbortSignal;
 }
 
-/** Hands every entry from now on to the adapter, until the signal aborts; goes on where it was when Redis was away. */
+/** Delivers every new entry to the adapter until the signal aborts; resumes where it stopped after an outage of Redis. */
 async function readStream({ reader, clock, onProblem, signal }: StreamReading, adapter: StreamAdapter): Promise<void> {
   let after: string | undefined;
   for (let failures = 0; !signal.aborted; ) {
     try {
-      // Waits for the first connection. What blocks stays outside: closing would wait for it.
+      // Waits for the first connection. The blocking read stays outside of run(), which close() waits for.
       await reader.run('read the events of other instances', async () => {});
       const client = reader.client as Redis;
       after ??= (await client.xrevrange(STREAM, '+', '-', 'COUNT', 1))[0]?.[0] ?? '0-0';
       const block = SERVER_LIMITS.socketBlockMs;
-      const found = await client.xread('COUNT', PAGE, 'BLOCK', block, 'STREAMS', STREAM, after);
+      const streams = await client.xread('COUNT', PAGE, 'BLOCK', block, 'STREAMS', STREAM, after);
       failures = 0;
       adapter.position = after;
-      for (const entry of found?.[0]?.[1] ?? []) {
+      for (const entry of streams?.[0]?.[1] ?? []) {
         after = entry[0];
         takeOne(entry);
         adapter.position = after;
@@ -235,7 +238,7 @@ async function readStream({ reader, clock, onProblem, signal }: StreamReading, a
     try {
       adapter.take(entry);
     } catch (cause) {
-      const what = `The event ${entry[0]} of another instance cannot be read. It is left out.`;
+      const what = `The event ${entry[0]} of another instance cannot be read and is skipped.`;
       onProblem(new TwinlineError('ERR_RECORD', what, { cause }));
     }
   }

@@ -6,18 +6,17 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
-import { lmdbTransfer } from '../../lib/store/lmdb/transfer.ts';
+import { lmdbLogs, lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
+import type { LogStore } from '../../lib/store/log-store.ts';
 import { memoryDocuments, memorySnapshots } from '../../lib/store/memory/index.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
-import { sqliteTransfer } from '../../lib/store/sqlite/transfer.ts';
 import type { DocumentStore, Durability, SnapshotStore } from '../../lib/store/store.ts';
 import type { DocumentTransfer, SessionTransfer } from '../../lib/store/transfer.ts';
 import type { Config } from '../config/config.ts';
 import { IN_MEMORY, makeFolder } from '../config/data-dir.ts';
 import type { SettingName } from '../config/settings.ts';
-import type { Log } from '../health/log.ts';
+import type { Log } from '../telemetry/log.ts';
 import { isMachineClock, type StoreClock, storeClock } from './store-clock.ts';
 
 export type StoreConfig = Pick<
@@ -44,7 +43,7 @@ export interface OpenedStore<S, Transfer = unknown> {
   /** Of a store on the network, unless the server has been given a clock. */
   readonly clock?: StoreClock | undefined;
   /** Opens what moves all of it to another store; missing where nothing outlives the process. Close it before the store. */
-  readonly transfer?: () => Transfer;
+  readonly transfer?: () => Promise<Transfer>;
   /** Closes it and the connection that was opened for it. */
   close(): Promise<void>;
 }
@@ -78,7 +77,8 @@ export const SESSION_BACKENDS: readonly Backend<SnapshotStore, SessionTransfer>[
     open: async (config, { clock }) =>
       onDisk(config, 'LMDB', (folder) => {
         const place = { path: sessionsIn(folder), ...(clock && { clock }) };
-        return { store: lmdbSnapshots(place), transfer: () => lmdbTransfer(place) };
+        const transfer = async () => (await import('../../lib/store/lmdb/transfer.ts')).lmdbTransfer(place);
+        return { store: lmdbSnapshots(place), transfer };
       }),
   },
 ];
@@ -91,7 +91,8 @@ export const DOCUMENT_BACKENDS: readonly Backend<DocumentStore, DocumentTransfer
     open: async (config, { clock }) =>
       onDisk(config, 'SQLite', (folder) => {
         const place = { path: documentsIn(folder), ...(clock && { clock }) };
-        return { store: sqliteDocuments(place), transfer: () => sqliteTransfer(place) };
+        const transfer = async () => (await import('../../lib/store/sqlite/transfer.ts')).sqliteTransfer(place);
+        return { store: sqliteDocuments(place), transfer };
       }),
   },
 ];
@@ -107,6 +108,7 @@ export function openFirst<S, Transfer>(
 
 interface Store {
   readonly durability: Durability;
+  ping(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -114,14 +116,30 @@ function inMemory<S extends Store>(store: S): OpenedStore<S, never> {
   return { store, program: 'memory', place: 'this process', durability: store.durability, close: () => store.close() };
 }
 
-function onDisk<S extends Store, Transfer>(
+async function onDisk<S extends Store, Transfer>(
   { dataDir }: StoreConfig,
   program: string,
-  open: (folder: string) => { readonly store: S; readonly transfer: () => Transfer },
-): OpenedStore<S, Transfer> {
+  open: (folder: string) => { readonly store: S; readonly transfer: () => Promise<Transfer> },
+): Promise<OpenedStore<S, Transfer>> {
   ensureFolder(dataDir);
   const { store, transfer } = open(dataDir);
+  await openNow(store);
   return { store, transfer, program, place: dataDir, durability: store.durability, close: () => store.close() };
+}
+
+/** Runs on the disk of this machine. Throws ERR_CONFIG or ERR_STORE. */
+export function logsOnDisk(dataDir: string, clock: Clock): Promise<LogStore> {
+  return openNow(lmdbLogs({ path: join(dataDir, 'runs'), clock }));
+}
+
+async function openNow<S extends Pick<Store, 'ping' | 'close'>>(store: S): Promise<S> {
+  try {
+    await store.ping();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
 // Drivers are loaded only where they are used: they cost a start a good part of its time.
@@ -142,7 +160,7 @@ async function redisSessions(config: StoreConfig, { log, clock }: StoreTools): P
       await store.close();
       await redis.close();
     };
-    const transfer = () => redisTransfer({ connection: redis, ...(clock && { clock }) });
+    const transfer = async () => redisTransfer({ connection: redis, ...(clock && { clock }) });
     const { durability } = store;
     return { store, transfer, program, place: redis.name, durability, redis, clock: shared, close };
   } catch (error) {
@@ -168,7 +186,7 @@ async function mongoDocuments(config: StoreConfig, { log, clock }: StoreTools): 
     const isAlone = topology !== 'sharded' && members === 1;
     const durability = isAlone ? 'power-loss' : store.durability;
     const shared = isMachineClock(clock) ? await storeClock(() => readMongoTime(mongo)) : undefined;
-    const transfer = () => mongoTransfer({ connection: mongo });
+    const transfer = async () => mongoTransfer({ connection: mongo });
     const program = `MongoDB ${version}`;
     return { store, transfer, program, place: mongo.name, durability, clock: shared, close };
   } catch (error) {

@@ -2,27 +2,27 @@
 
 import { join } from 'node:path';
 import { TwinlineError } from '../../lib/errors.ts';
-import { checkLmdbStore } from '../../lib/store/lmdb/tables.ts';
+import { checkLmdbStore } from '../../lib/store/lmdb/check.ts';
 import { checkSqliteFile } from '../../lib/store/sqlite/check.ts';
 import type { Config } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 
 /** What is damaged, in words; empty when all is whole, or nothing is there. Throws what the system says when it cannot be read. */
-export function listDamage({ dataDir, redisUrl, mongodbUrl }: Config): string[] {
+export async function listDamage({ dataDir, redisUrl, mongodbUrl }: Config): Promise<string[]> {
   if (dataDir === IN_MEMORY) return [];
-  const checks = [
+  const checks: (() => void | Promise<void>)[] = [
     ...(redisUrl === undefined
       ? ['sessions', 'runs'].map((folder) => () => checkLmdbStore(join(dataDir, folder)))
       : []),
     ...(mongodbUrl === undefined ? [() => checkSqliteFile(join(dataDir, 'twinline.db'))] : []),
   ];
-  return checks.flatMap((check) => {
+  const damage: string[] = [];
+  for (const check of checks)
     try {
-      check();
-      return [];
+      await check();
     } catch (error) {
-      if (error instanceof TwinlineError && error.reason === 'damaged') return [error.message];
-      throw error;
+      if (!(error instanceof TwinlineError && error.reason === 'damaged')) throw error;
+      damage.push(error.message);
     }
-  });
+  return damage;
 }

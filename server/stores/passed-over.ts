@@ -5,7 +5,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
-import { sqliteTransfer } from '../../lib/store/sqlite/transfer.ts';
 import type { DocumentStore, Kind, SnapshotStore } from '../../lib/store/store.ts';
 import { AUDIT_HEAD_KIND, AUDIT_KIND, type AuditAction } from '../audit/audit.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
@@ -58,11 +57,16 @@ export async function findPassedOver(config: StoreConfig, used: UsedStores): Pro
 
 async function countOnDisk(path: string): Promise<string[]> {
   const store = sqliteDocuments({ path });
-  const transfer = sqliteTransfer({ path });
   try {
-    return await listHeld(store, await transfer.kinds());
+    await store.ping();
+    const { sqliteTransfer } = await import('../../lib/store/sqlite/transfer.ts');
+    const transfer = sqliteTransfer({ path });
+    try {
+      return await listHeld(store, await transfer.kinds());
+    } finally {
+      await transfer.close();
+    }
   } finally {
-    await transfer.close();
     await store.close();
   }
 }

@@ -11,6 +11,15 @@ export interface StoreClock extends Clock {
   measure(): Promise<void>;
 }
 
+/** The clock of a store that others use, too. */
+export interface SharedClock {
+  /** What the store keeps. */
+  readonly keeps: 'sessions' | 'documents';
+  /** What it is, such as `redis`. */
+  readonly kind: string;
+  readonly clock: Pick<StoreClock, 'offsetMs' | 'measure'>;
+}
+
 /** Answers that took longer say too little about when the store looked at its clock. */
 const ROUND_TRIP_MS = 1_000;
 

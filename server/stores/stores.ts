@@ -8,7 +8,6 @@ import { checkCanary } from '../../lib/sealing.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
 import type { DocumentStore, Durability, SnapshotStore } from '../../lib/store/store.ts';
 import { AUDIT_KINDS } from '../audit/audit.ts';
-import type { WatchedClock } from '../health/clock-watch.ts';
 import {
   DOCUMENT_BACKENDS,
   type OpenedStore,
@@ -20,6 +19,7 @@ import {
 import { type GivenStores, pingGivenStores } from './given.ts';
 import { agreeOnKey, documentMark, redisMark } from './key-mark.ts';
 import { refuseHalfMoved } from './move-mark.ts';
+import type { SharedClock } from './store-clock.ts';
 
 export interface Stores {
   /** Sessions. */
@@ -47,7 +47,7 @@ export interface OpenedStores extends Stores {
   /** By which sessions are kept: that of Redis where they are there, so that clocks of instances may differ. */
   readonly sessionClock: Clock;
   /** Of the stores on the network. */
-  readonly clocks: readonly WatchedClock[];
+  readonly clocks: readonly SharedClock[];
   close(): Promise<void>;
 }
 
@@ -84,7 +84,7 @@ export async function openStores(config: StoreConfig, { given = {}, ...tools }: 
       ],
       redis: sessions.redis,
       sessionClock: sessions.clock ?? tools.clock ?? systemClock,
-      clocks: [watchedClock('sessions', sessions), watchedClock('documents', documents)].flat(),
+      clocks: [sharedClock('sessions', sessions), sharedClock('documents', documents)].flat(),
       close: async () => void (await Promise.all([sessions.close(), documents.close()])),
     };
   } catch (error) {
@@ -93,10 +93,10 @@ export async function openStores(config: StoreConfig, { given = {}, ...tools }: 
   }
 }
 
-function watchedClock(
-  keeps: WatchedClock['keeps'],
+function sharedClock(
+  keeps: SharedClock['keeps'],
   { store, clock }: OpenedStore<SnapshotStore> | OpenedStore<DocumentStore>,
-): WatchedClock[] {
+): SharedClock[] {
   return clock ? [{ keeps, kind: store.name, clock }] : [];
 }
 

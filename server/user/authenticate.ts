@@ -1,4 +1,4 @@
-// Who asks the agent service: the DID behind an invocation, or behind a delegation where that is let in.
+// Authenticates users of the agent service: the DID behind an invocation or, if allowed, a delegation.
 
 import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http';
 import type { Context, Middleware } from 'koa';
@@ -7,23 +7,23 @@ import type { TokenGuard } from '../../lib/delegation/guard.ts';
 import type { TokenReason } from '../../lib/delegation/reason.ts';
 import { AgentError, plainAgentError } from './errors.ts';
 
-/** The words that clients compare. */
+/** Fixed messages: clients compare them. */
 export const MISSING =
   'Missing UCAN authentication: provide Authorization: Bearer <invocation> with X-Auth-Type: ucan, or an x-ucan-delegation header';
 export const INVALID = 'Invalid UCAN invocation';
 
-/** A user whose token was checked. */
+/** An authenticated user. */
 export interface AgentUser {
   readonly did: string;
-  /** Milliseconds since 1970: the token counts until then. */
+  /** The token's expiry, in milliseconds since 1970. */
   readonly expiresAt: number;
-  /** By which the token is revoked. */
+  /** The token's revocation keys. */
   readonly keys: readonly string[];
-  /** What came along and may be needed downstream; never logged or stored. */
+  /** Tokens that may be needed downstream; never logged or stored. */
   readonly secrets: TurnSecrets;
 }
 
-/** The tokens of a request or of a handshake, as they were sent. */
+/** The tokens of a request or handshake. */
 export interface PresentedTokens {
   readonly invocation?: string | undefined;
   readonly delegation?: string | undefined;
@@ -31,35 +31,35 @@ export interface PresentedTokens {
 
 export interface AuthOptions {
   readonly guard: TokenGuard;
-  /** Whether a delegation alone says who asks. */
+  /** Whether a delegation alone is sufficient. */
   readonly delegationAuth: boolean;
-  /** Called with the reason why a token is refused; clients do not get it. */
+  /** Called with the reason for a refusal, which clients do not see. */
   readonly onRefused?: (reason: TokenReason | 'missing') => void;
-  /** Called with the kind of token that says who asks. */
+  /** Called with the kind of token that authenticated the user. */
   readonly onAccepted?: (token: 'invocation' | 'delegation') => void;
 }
 
 /**
- * The user behind the tokens; throws 401 with one of the two known messages, or 503 when it cannot be found out now. A bad
- * invocation is not made good by a delegation; a bad delegation beside a good invocation is left out.
+ * The user behind the tokens; throws 401 with one of the two fixed messages, or 503 when the tokens cannot be checked now. A
+ * delegation does not make up for an invalid invocation; an invalid delegation next to a valid invocation is ignored.
  */
-export async function authenticateUser(options: AuthOptions, presented: PresentedTokens): Promise<AgentUser> {
+export async function authenticateUser(options: AuthOptions, tokens: PresentedTokens): Promise<AgentUser> {
   const { guard, delegationAuth, onAccepted } = options;
-  const { invocation, delegation } = presented;
+  const { invocation, delegation } = tokens;
   if (invocation === undefined && (delegation === undefined || !delegationAuth)) throw tokenError(options, 'missing');
-  const [token, checked] =
+  const [token, verdict] =
     invocation === undefined
       ? (['delegation', await guard.checkDelegation(delegation!)] as const)
       : (['invocation', await guard.checkInvocation(invocation)] as const);
-  if (!checked.ok) throw tokenError(options, checked.reason);
+  if (!verdict.ok) throw tokenError(options, verdict.reason);
   onAccepted?.(token);
   const beside =
     token === 'invocation' && delegation !== undefined ? await guard.checkDelegation(delegation) : undefined;
-  const ownDelegation = token === 'delegation' || (beside?.ok && beside.issuer === checked.issuer);
+  const ownDelegation = token === 'delegation' || (beside?.ok && beside.issuer === verdict.issuer);
   return {
-    did: checked.issuer,
-    expiresAt: checked.expiresAt * 1000,
-    keys: checked.revocationKeys,
+    did: verdict.issuer,
+    expiresAt: verdict.expiresAt * 1000,
+    keys: verdict.revocationKeys,
     secrets: {
       ...(token === 'invocation' && { invocation: invocation! }),
       ...(ownDelegation && { delegation: delegation! }),
@@ -76,7 +76,7 @@ function tokenError({ onRefused }: AuthOptions, reason: TokenReason | 'missing')
 
 const UNCERTAIN: ReadonlySet<string> = new Set(['busy', 'unavailable', 'issuer-unresolved']);
 
-/** The tokens in the headers; a bearer counts only with `X-Auth-Type: ucan`. */
+/** The tokens in the headers; a bearer token requires `X-Auth-Type: ucan`. */
 export function readTokens(headers: IncomingHttpHeaders): PresentedTokens {
   const isUcan = String(headers['x-auth-type'] ?? '').toLowerCase() === 'ucan';
   const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
@@ -87,7 +87,7 @@ export function readTokens(headers: IncomingHttpHeaders): PresentedTokens {
   };
 }
 
-/** Puts the user into `ctx.state.user`; throws as {@link authenticateUser} does. */
+/** Sets `ctx.state.user`; throws like {@link authenticateUser}. */
 export function authenticateRequests(options: AuthOptions): Middleware {
   return async (ctx, next) => {
     ctx.state.user = await authenticateUser(options, readTokens(ctx.headers));
@@ -95,14 +95,14 @@ export function authenticateRequests(options: AuthOptions): Middleware {
   };
 }
 
-/** The user of an authenticated request; throws 401 on a route that was made public, where no token is checked. */
+/** The authenticated user; throws 401 on a route that was made public, where tokens are not checked. */
 export function agentUser(ctx: Pick<Context, 'state'>): AgentUser {
   const { user } = ctx.state as { user?: AgentUser };
   if (user) return user;
   throw plainAgentError(401, MISSING);
 }
 
-/** Refuses requests whose token was not checked, as {@link agentUser} does. */
+/** Refuses unauthenticated requests, like {@link agentUser}. */
 export const requireUser: Middleware = (ctx, next) => {
   agentUser(ctx);
   return next();

@@ -1,4 +1,4 @@
-// Errors of the agent service and of plugins, as they are thrown, answered and documented: `{statusCode, message, error?}`.
+// Errors of the agent service and plugins: `{statusCode, message, error?}`.
 
 import { STATUS_CODES } from 'node:http';
 import type { Middleware, ParameterizedContext } from 'koa';
@@ -12,11 +12,11 @@ import { PLAIN_ANSWERS, REFUSED } from '../http/common-answers.ts';
 import { describeError, REFUSALS } from '../http/errors.ts';
 import type { RouteAnswer } from '../http/route-table.ts';
 
-/** The body of an error. `message` is a list where a body was checked. */
+/** The body of an error. `message` is a list for validation errors. */
 export type AgentErrorBody = JsonObject & {
   readonly statusCode: number;
   readonly message: string | readonly string[];
-  /** The name of the status; missing where the message is a word of its own. */
+  /** The name of the status; absent when the message stands for itself. */
   readonly error?: string;
 };
 
@@ -27,9 +27,9 @@ export const AGENT_ERROR: Schema = record(
   'A refusal of the agent service',
   {
     statusCode: { type: 'integer' },
-    message: { oneOf: [TEXT, { type: 'array', items: TEXT }], description: 'A list where a body was checked' },
+    message: { oneOf: [TEXT, { type: 'array', items: TEXT }], description: 'A list for validation errors' },
     error: { type: 'string', description: 'The name of the status' },
-    runId: { type: 'string', description: 'The run that is in the way' },
+    runId: { type: 'string', description: 'The conflicting run' },
     kind: TEXT,
     claims: { type: 'array', items: TEXT, description: 'With 402: claims to settle' },
     outstandingClaims: { type: 'array', items: TEXT, description: 'The same' },
@@ -37,42 +37,45 @@ export const AGENT_ERROR: Schema = record(
   ['error', 'runId', 'kind', 'claims', 'outstandingClaims'],
 );
 
-/** A JSON answer, as routes declare it. */
+/** Declares a JSON answer of a route. */
 export function jsonAnswer(description: string, schema: Schema): RouteAnswer {
   return { description, types: { 'application/json': schema } };
 }
 
-/** A refusal, as routes declare it. */
+/** Declares a refusal of a route. */
 export const refusalAnswer = (description: string): RouteAnswer => jsonAnswer(description, AGENT_ERROR);
 
-/** Answers of every route that needs a user. */
+/** Answers of every route that requires a user. */
 export const USER_ANSWERS: { readonly [status: number]: RouteAnswer } = {
-  401: { ...refusalAnswer('No token, or none that counts'), headers: { 'WWW-Authenticate': 'How to come in' } },
-  402: refusalAnswer('A plugin asks for something first, such as `credits`'),
-  // Too many requests are refused before the user is known, too many streams afterwards.
+  401: {
+    ...refusalAnswer('The token is missing or invalid'),
+    headers: { 'WWW-Authenticate': 'The authentication scheme' },
+  },
+  402: refusalAnswer('A plugin, such as `credits`, requires something first'),
+  // Too many requests are refused before authentication, too many streams after it.
   429: {
     ...PLAIN_ANSWERS[429],
     types: { ...PLAIN_ANSWERS[429].types, 'application/json': { anyOf: [AGENT_ERROR, REFUSED] } },
   },
-  500: refusalAnswer('Something went wrong here'),
-  503: jsonAnswer('A store or another service is away, or there is too much to do', {
+  500: refusalAnswer('Internal error'),
+  503: jsonAnswer('A store or another service is unavailable, or the server is overloaded', {
     anyOf: [AGENT_ERROR, REFUSED],
   }),
 };
 
-/** Answers of routes whose parameters or body are checked. */
-export const WRONG_INPUT = refusalAnswer('The body or a parameter is wrong; `message` lists everything');
+/** Answers of routes that validate parameters or a body. */
+export const WRONG_INPUT = refusalAnswer('The body or a parameter is invalid; `message` lists all problems');
 export const BODY_ANSWERS = {
   400: WRONG_INPUT,
   413: refusalAnswer('The body is too large'),
-  415: refusalAnswer('The body is no JSON, or its encoding is not read'),
+  415: refusalAnswer('The body is not JSON, or its encoding is not supported'),
 } as const;
 
-/** Thrown by the agent's door; its words are ours and are shown. */
+/** Thrown by the agent's door; clients see its message. */
 export class AgentError extends Error {
   override readonly name = 'AgentError' as const;
   readonly body: AgentErrorBody;
-  /** For the log alone: a fixed word. */
+  /** A fixed word for the log only. */
   readonly reason: string | undefined;
 
   constructor(body: AgentErrorBody, reason?: string) {
@@ -88,29 +91,29 @@ function cutMessage(message: AgentErrorBody['message']): AgentErrorBody['message
   const lines = message
     .slice(0, COMMON_LIMITS.problemDetails)
     .map((line) => cutText(line, DOMAIN_LIMITS.problemFieldChars));
-  const listed = cutList(lines, (line) => line);
-  const more = message.length - listed.length;
-  return more > 0 ? [...listed, `${more} more are not in this list`] : listed;
+  const firstLines = cutList(lines, (line) => line);
+  const more = message.length - firstLines.length;
+  return more > 0 ? [...firstLines, `${more} more are not listed`] : firstLines;
 }
 
-/** An error with a status, its name, and what else clients read of it. */
+/** An error with a status, its name, and further fields. */
 export function agentError(status: number, message: string | readonly string[], more: JsonObject = {}): AgentError {
   return new AgentError({ statusCode: status, message, error: STATUS_CODES[status]!, ...more });
 }
 
-/** One whose message stands for itself, as that of a missing token does; `reason` is for the log. */
+/** An error whose message stands for itself, without the name of the status; `reason` is for the log. */
 export function plainAgentError(status: number, message: string, reason?: string): AgentError {
   return new AgentError({ statusCode: status, message }, reason);
 }
 
 export interface AgentErrorsOptions {
-  /** Told of everything that is our fault. */
+  /** Called for every internal error. */
   readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
-  /** Plugins may quote what they are configured with. */
+  /** Masks configured secrets, which plugins may quote. */
   readonly redact: Redactor;
 }
 
-/** Answers errors of the routes below. */
+/** Answers errors of downstream middleware. */
 export function answerAgentErrors({ onFault, redact }: AgentErrorsOptions): Middleware {
   return async (ctx, next) => {
     try {

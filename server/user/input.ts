@@ -1,5 +1,5 @@
-// The input of the agent service and of plugins: bodies as its clients send them, and what is wrong in one list, in the words
-// that these clients know.
+// Input of the agent service and plugins: bodies as clients send them, with all problems in one list, worded as these clients
+// expect.
 
 import type { ErrorObject } from 'ajv';
 import type { Context } from 'koa';
@@ -12,7 +12,7 @@ import { INPUT_FORMATS, type InputFault, type InputRules } from '../http/check-i
 import { BodyError, type BodyFault, JSON_TYPES, readJsonBody } from '../http/json-body.ts';
 import { type AgentError, agentError } from './errors.ts';
 
-/** Answers what is wrong with 400, and a body that cannot be read with 400, 413 or 415. */
+/** Answers 400 for invalid input, and 400, 413 or 415 for an unreadable body. */
 export const AGENT_INPUT: InputRules = {
   readBody,
   refuse: (faults) => agentError(400, [...new Set(faults.map(describeFault))]),
@@ -20,7 +20,7 @@ export const AGENT_INPUT: InputRules = {
 
 const BODY_TYPES = [...JSON_TYPES, '+json'];
 
-/** The body of a request; an empty one is an empty object. Throws 400, 413 or 415. */
+/** Reads the body; an empty one is an empty object. Throws 400, 413 or 415. */
 async function readBody(ctx: Context): Promise<Json> {
   try {
     const { value, text } = await readJsonBody(ctx, { types: BODY_TYPES, optional: true });
@@ -33,8 +33,8 @@ async function readBody(ctx: Context): Promise<Json> {
 const notJson = () => agentError(400, ['the body must be JSON']);
 
 const BODY_ERRORS: { readonly [fault in BodyFault]: (error: BodyError) => AgentError } = {
-  type: () => agentError(415, 'The body must be of the type application/json'),
-  coding: () => agentError(415, 'The encoding of the body is not read here'),
+  type: () => agentError(415, 'The body must have the type application/json'),
+  coding: () => agentError(415, 'The encoding of the body is not supported'),
   'too-large': () => agentError(413, `The body is larger than ${SERVER_LIMITS.jsonBodyBytes} bytes`),
   form: notJson,
   empty: notJson,
@@ -42,7 +42,7 @@ const BODY_ERRORS: { readonly [fault in BodyFault]: (error: BodyError) => AgentE
   content: ({ flaw }) => agentError(400, [`the body ${wordsAt(flaw!)}`]),
 };
 
-// Clients know these words from the validator of the service whose protocol this is (class-validator).
+// The wording of class-validator, which the original service of this protocol uses, so clients know it.
 const WORDS: { readonly [keyword: string]: (error: ErrorObject) => string } = {
   required: ({ parentSchema, params }) => describeType(parentSchema!.properties[params.missingProperty]),
   type: ({ parentSchema }) => describeType(parentSchema!),
@@ -68,7 +68,7 @@ function describeFault(fault: InputFault): string {
   const { error } = fault;
   const { keyword, instancePath, params, message } = error;
   const member: string | undefined = params.missingProperty ?? params.additionalProperty;
-  // The first step to a value says whether it is of the path, the query or a header.
+  // The first step only tells whether the value is from the path, the query or a header.
   const steps = parsePointer(instancePath)!.slice(fault.kind === 'value' ? 1 : 0);
   const place = formatPlace(member === undefined ? steps : [...steps, member]);
   if (keyword === 'additionalProperties') return `property ${place} should not exist`;

@@ -1,12 +1,12 @@
-// What operators can do for a caller: see how a phone number stands, and take away a lock. Each unlocking is in the audit log, before
-// it is done.
+// What operators can do for a caller: view the account of a phone number, and unlock it. Each unlock is written to the audit
+// log before it happens.
 
 import type { Accounts, Standing } from '../../lib/account/account.ts';
 import { readPhone } from '../../lib/account/services.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Audit } from '../audit/audit.ts';
 
-/** How a phone number stands; times in ISO 8601. */
+/** The account of a phone number; times in ISO 8601. */
 export interface AccountReport {
   readonly registered: boolean;
   readonly customerId: string | null;
@@ -17,13 +17,13 @@ export interface AccountReport {
   readonly failuresInWindow: number;
   readonly locks: number;
   readonly lastUnlock: { readonly by: string; readonly at: string } | null;
-  /** When the number got a new SIM; null when that was not lately, or the gateway names no SIM. */
+  /** When the number got a new SIM; null unless it was recent and the gateway identifies SIMs. */
   readonly simChangedAt: string | null;
 }
 
 export interface UnlockReport {
   readonly registered: boolean;
-  /** Whether there was anything to forget. */
+  /** Whether there was anything to clear. */
   readonly unlocked: boolean;
   readonly before: AccountReport;
 }
@@ -31,35 +31,35 @@ export interface UnlockReport {
 export interface AccountDesk {
   /** Rejects with ERR_INPUT unless `phone` is an international number, with or without its plus sign. */
   show(phone: string): Promise<AccountReport>;
-  /** As `show`; `by` is who does it, as the log and the account name them. */
+  /** Like `show`; `by` is the operator's name for the log and the account. */
   unlock(phone: string, by: string): Promise<UnlockReport>;
 }
 
 export interface AccountDeskOptions {
   readonly accounts: Pick<Accounts, 'standing' | 'unlock'>;
-  /** Accounts of simulated phones, where they are apart: unlocked with those of callers. */
+  /** Accounts of simulated phones, if separate: unlocked together with those of callers. */
   readonly simulated?: Pick<Accounts, 'unlock'> | undefined;
-  /** Stands for a phone number where the number itself must not be written. */
+  /** Pseudonym of a phone number that must not be written. */
   readonly alias: (phone: string) => string;
   readonly audit: Audit;
 }
 
-export function accountDesk({ accounts, simulated, alias, audit }: AccountDeskOptions): AccountDesk {
-  const read = (given: string): string => {
-    const phone = readPhone(given);
+export function accountDesk({ accounts, simulated: simulatedAccounts, alias, audit }: AccountDeskOptions): AccountDesk {
+  const read = (input: string): string => {
+    const phone = readPhone(input);
     if (phone !== undefined) return phone;
     throw new TwinlineError('ERR_INPUT', 'The phone number must be an international one such as +263771234567.');
   };
   return {
     show: async (phone) => describeStanding(await accounts.standing(read(phone))),
-    unlock: async (given, by) => {
-      const phone = read(given);
+    unlock: async (input, by) => {
+      const phone = read(input);
       const { state, failuresInWindow, locks, customerId } = await accounts.standing(phone);
       const registered = customerId !== null;
       const details = { phone: alias(phone), registered, before: { state, failuresInWindow, locks } };
       await audit.append({ action: 'account.unlock', by, details });
       const { unlocked, before } = await accounts.unlock(phone, by);
-      await simulated?.unlock(phone, by);
+      await simulatedAccounts?.unlock(phone, by);
       return { registered, unlocked, before: describeStanding(before) };
     },
   };

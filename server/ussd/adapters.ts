@@ -1,5 +1,5 @@
-// The telecom dialects of this server: those that are shipped, and the modules of ADAPTERS, which are checked when they are loaded
-// and watched while they work: what they read must be sound, and the caller gets an answer whatever they throw.
+// The telecom dialects of this server: the shipped ones and the modules of ADAPTERS. Modules are validated on load and
+// guarded at run time: their requests are validated, and the caller gets an answer whatever they throw.
 
 import { TwinlineError } from '../../lib/errors.ts';
 import { suggest } from '../../lib/flow/expression/suggest.ts';
@@ -18,14 +18,14 @@ import {
   type UssdRequest,
 } from '../../lib/ussd/request.ts';
 import { importDefault } from '../config/modules.ts';
-import { Foreign } from '../health/log.ts';
+import { Foreign } from '../telemetry/log.ts';
 
 export interface AdapterOptions {
-  /** Where relative paths start, and packages are looked for. */
+  /** Base folder of relative paths and package lookup. */
   readonly folder: string;
-  /** Adapters that are there already, such as those that a program gives. */
+  /** Adapter instances, such as those passed by a program. */
   readonly given?: readonly Adapter[] | undefined;
-  /** Told what an adapter threw that it must not throw; the error has no words of the caller. */
+  /** Receives errors that an adapter must not throw, without any caller input. */
   readonly onProblem?: (error: unknown, dialect: string) => void;
 }
 
@@ -35,12 +35,12 @@ interface AdapterSettings {
 }
 
 /**
- * All adapters by name, the shipped ones first. The others may throw what they like: it is reported, and the caller is shown that
- * the input is invalid. Throws ERR_CONFIG with every problem, one per line.
+ * All adapters by name, the shipped ones first. If another one throws, the error is reported and the caller sees "invalid
+ * input". Throws ERR_CONFIG with every problem, one per line.
  */
 export async function loadAdapters(
   { adapters: modules, textMode }: AdapterSettings,
-  { folder, given = [], onProblem = () => {} }: AdapterOptions,
+  { folder, given: instances = [], onProblem = () => {} }: AdapterOptions,
 ): Promise<Readonly<Record<string, Adapter>>> {
   const adapters: Record<string, Adapter> = { ...createAdapters(textMode) };
   const problems: string[] = [];
@@ -56,19 +56,19 @@ export async function loadAdapters(
     if (imported.kind === 'loaded') add(`ADAPTERS: "${module}"`, imported.value);
     else problems.push(`ADAPTERS: "${module}" ${imported.why}`);
   }
-  for (const [at, adapter] of given.entries()) add(`adapters[${at}]`, adapter);
+  for (const [at, adapter] of instances.entries()) add(`adapters[${at}]`, adapter);
   if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
   return adapters;
 }
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
-/** What stands below /api/ussd besides dialects. */
+/** Path segments under /api/ussd that are not dialects. */
 export const BESIDE_DIALECTS: readonly string[] = ['debug', 'sessions', 'accounts'];
 const METHODS = ['GET', 'POST', 'PUT'];
 const PATH = /^(?:\/(?::\w+|[\w.~-]+))*$/;
 const FUNCTIONS = ['read', 'write', 'refuse'] as const;
 
-/** What keeps this from being an adapter, as ends of sentences; empty when nothing does. */
+/** Reasons why the value is not an adapter, as sentence endings; empty if it is one. */
 function findFlaws(value: unknown, others: Readonly<Record<string, Adapter>>): string[] {
   if (!isObject(value))
     return [
@@ -77,12 +77,12 @@ function findFlaws(value: unknown, others: Readonly<Record<string, Adapter>>): s
   const { name, routes } = value;
   const flaws: string[] = [];
   if (typeof name !== 'string' || !NAME.test(name))
-    flaws.push('has a wrong "name": it must be lower-case letters, digits and dashes, up to 32, the first a letter.');
+    flaws.push('has an invalid "name": use up to 32 lower-case letters, digits and dashes, starting with a letter.');
   else if (BESIDE_DIALECTS.includes(name) || Object.hasOwn(others, name))
-    flaws.push(`has the name "${name}", which is taken: /api/ussd/${name} answers already. Use another name.`);
+    flaws.push(`has the name "${name}", but /api/ussd/${name} already exists. Use another name.`);
   if (!isListWhere(routes, isRoute) || (routes as readonly unknown[]).length === 0)
     flaws.push(
-      'has wrong "routes": they must be a list of { method: "GET", "POST" or "PUT", path: "" or "/step/:id" }.',
+      'has invalid "routes": they must be a non-empty list of { method: "GET", "POST" or "PUT", path: "" or "/step/:id" }.',
     );
   for (const method of FUNCTIONS)
     if (typeof value[method] !== 'function')
@@ -99,11 +99,11 @@ const isRoute = (value: unknown) =>
 
 const EMPTY: RawRequest = { method: 'POST', path: [], query: new URLSearchParams(), headers: {}, body: '' };
 
-// A refusal is asked for when nothing is known of a request: an adapter that cannot give one leaves callers without an answer.
+// Refusals are written before anything is known of the request: without one, callers get no answer.
 function findRefusalFlaws(adapter: Adapter): string[] {
   try {
     const reply: unknown = adapter.refuse(INVALID_INPUT, EMPTY);
-    return isReply(reply) ? [] : ['has a "refuse" that does not answer { status, type, body } to an empty request.'];
+    return isReply(reply) ? [] : ['has a "refuse" that does not return { status, type, body } to an empty request.'];
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return [`has a "refuse" that throws on an empty request: ${why}. It must never throw.`];
@@ -116,16 +116,16 @@ const isReply = (value: unknown) =>
   typeof value.body === 'string' &&
   [value.type, ...Object.values(value.headers ?? {})].every((text) => typeof text === 'string' && HEADER.test(text));
 
-// Node refuses to send anything else.
+// Node rejects any other character.
 const HEADER = /^[\x20-\x7e]*$/;
 
-/** The same adapter, which reads only what is sound and always answers. */
+/** Wraps an adapter so that it returns only valid requests and always answers. */
 function guardAdapter(adapter: Adapter, onProblem: (error: unknown) => void): Adapter {
   const answer = (make: () => unknown, reply: UssdReply) => {
     try {
       const raw = make();
       if (isReply(raw)) return raw as ReturnType<Adapter['refuse']>;
-      onProblem(new Error('No answer of the form { status, type, body }'));
+      onProblem(new Error('The adapter did not return { status, type, body }'));
     } catch (error) {
       onProblem(error);
     }
@@ -140,7 +140,7 @@ function guardAdapter(adapter: Adapter, onProblem: (error: unknown) => void): Ad
       } catch (error) {
         if (error instanceof TwinlineError && error.code === 'ERR_INPUT') throw refuseAnew(error);
         onProblem(error);
-        throw refusal('the request', 'one that the adapter can read');
+        throw refusal('the request', 'a request that the adapter can read');
       }
     },
     write: (reply, request) => answer(() => adapter.write(reply, request), reply),
@@ -148,9 +148,9 @@ function guardAdapter(adapter: Adapter, onProblem: (error: unknown) => void): Ad
   };
 }
 
-// The words of our own readers say nothing that was typed; those of others might.
+// Messages of our own readers never contain caller input; those of other adapters might.
 function refuseAnew(error: TwinlineError): TwinlineError {
-  return error.message.startsWith(OWN_WORDS) ? error : refusal('the request', 'one that its adapter takes');
+  return error.message.startsWith(OWN_WORDS) ? error : refusal('the request', 'a request that its adapter accepts');
 }
 
 const OWN_WORDS = refusal('', '').message.slice(0, 'Cannot read the USSD request:'.length);
@@ -158,7 +158,7 @@ const EVENTS = ['turn', 'end', 'status'];
 const MODES = ['cumulative', 'latest'];
 const SERVICE_ID = /^\w{1,64}$/;
 
-/** The request, with what every dialect promises. Throws ERR_INPUT. */
+/** Validates what every dialect promises of a request. Throws ERR_INPUT. */
 function checkRequest(request: UssdRequest): UssdRequest {
   const { event, mode, phoneNumber, serviceCode, dialled } = request;
   if (!EVENTS.includes(event)) throw refusal('event', EVENTS.join(', '), event);

@@ -1,10 +1,10 @@
-// The body of a USSD request as text: small, not encoded, valid UTF-8, or nothing at all.
+// Reads the body of a USSD request: short, unencoded, valid UTF-8.
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
 
-/** `refused`: too long, encoded, or no UTF-8. `gone`: the sender left before the end. */
+/** `refused`: too long, encoded, or not UTF-8. `gone`: the sender disconnected early. */
 export type UssdBody =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused' }
@@ -12,12 +12,12 @@ export type UssdBody =
 
 const REFUSED: UssdBody = { kind: 'refused' };
 const GONE: UssdBody = { kind: 'gone' };
-/** Longer bodies are not even read to their end. */
+/** Reading stops at this size. */
 const PATIENCE_BYTES = 1_048_576;
 
 /**
- * Reads the body; never rejects. What is too long is read on and thrown away, so that the sender gets its answer. Bodies
- * that end in one turn of the event loop are handed on together at its end.
+ * Reads the body; never rejects. Drains and discards a body that is too long, so that the sender gets its answer. Bodies that
+ * end in the same turn of the event loop are released together at its end.
  */
 export function readUssdBody(request: IncomingMessage): Promise<UssdBody> {
   return new Promise((resolve) => {
@@ -50,9 +50,9 @@ export function readUssdBody(request: IncomingMessage): Promise<UssdBody> {
 
 let arrived: (() => void)[] = [];
 
-// All requests of one turn of the event loop are parsed before the first of them is worked on. Each of the two takes
-// more code than the processor's caches hold: to change from one to the other once and not per request saves a fifth of
-// the time of a busy server, and turns that are taken together are flushed to the disk together.
+// Parses all requests of one event-loop turn before working on the first. Each of the two phases exceeds the CPU caches:
+// switching once per turn instead of once per request saves a fifth of the CPU time of a busy server, and turns started
+// together are flushed to disk together.
 function together(next: () => void): void {
   if (arrived.push(next) === 1) setImmediate(release);
 }

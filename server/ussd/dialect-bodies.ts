@@ -1,4 +1,4 @@
-// What is said of each route of a telecom dialect: the fields that it reads, the screens that it answers, and an example.
+// OpenAPI descriptions of each dialect route: its fields, its screens, and an example.
 
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { record, type Schema } from '../../lib/json/schema.ts';
@@ -21,7 +21,7 @@ const MSISDN: Schema = { type: 'string', pattern: '^\\+?[1-9]\\d{6,14}$', exampl
 export const CON_END: Schema = {
   type: 'string',
   pattern: '^(CON|END) ',
-  description: 'The first word is CON while the session goes on, else END; the screen follows',
+  description: 'CON while the session continues, else END; then the screen',
   examples: ['CON 1. Information\n2. Products\n*. Exit'],
 };
 
@@ -35,7 +35,7 @@ export const PLAIN_BODY: Schema = {
     sessionId: SESSION,
     serviceCode: { type: 'string', pattern: '^\\*\\d+(?:\\*\\d+)*#$', examples: ['*2233#'] },
     phoneNumber: { type: 'string', pattern: '^\\+[1-9]\\d{6,14}$', examples: ['+260971230001'] },
-    text: { ...(TYPED as object), description: 'Empty to dial; then everything that was typed, joined by `*`' },
+    text: { ...(TYPED as object), description: 'Empty for a dial; then all inputs so far, joined by `*`' },
   },
   additionalProperties: true,
   examples: [PLAIN_DIAL],
@@ -44,11 +44,11 @@ export const PLAIN_BODY: Schema = {
 interface BodyFields {
   readonly properties: { readonly [name: string]: Schema };
   readonly optional?: readonly string[];
-  /** What /docs sends when it is tried out: a first dial, unless the route takes something else. */
+  /** The request prefilled in /docs: a first dial, unless the route expects something else. */
   readonly example: { readonly [name: string]: unknown };
 }
 
-/** A JSON or form body of these fields; anything may stand beside them. */
+/** A JSON or form body with these fields; others are allowed. */
 function describeBody({ properties, optional = [], example }: BodyFields): RequestContent {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return bodyIn({ type: 'object', required, properties, additionalProperties: true }, example);
@@ -60,8 +60,7 @@ function bodyIn(schema: Schema, example: object | undefined): RequestContent {
 }
 
 export const screen = (types: { readonly [mediaType: string]: Schema }): RouteAnswer => ({
-  description:
-    'A screen; also when the request breaks a rule or the server is in trouble, for gateways show nothing of an error',
+  description: 'A screen; also for invalid requests and server errors, since gateways do not display errors',
   types,
 });
 export const ANSWERED = { [PLAIN_TYPE]: CON_END };
@@ -69,7 +68,7 @@ const describeAnswer = (properties: { readonly [name: string]: Schema }) => ({
   'application/json': record('A screen', properties),
 });
 
-/** What is said of one route of a dialect; its method and path are the adapter's. */
+/** Description of a dialect route; the adapter defines its method and path. */
 export interface DialectRoute {
   readonly id: string;
   readonly summary: string;
@@ -92,7 +91,7 @@ const INFOBIP = describeAnswer({
 });
 const INFOBIP_STATUS: Schema = {
   anyOf: [
-    record('Its state', {
+    record('The session state', {
       sessionActive: { type: 'boolean' },
       responseExitCode: { const: 200 },
       responseMessage: TEXT,
@@ -105,7 +104,7 @@ const INFOBIP_END = {
   required: false,
   example: { exitCode: 200, reason: '' },
 };
-// A session that cannot be ended gets the answer of one that goes on.
+// The answer for a session that cannot be ended is that of a continuing session.
 const INFOBIP_NOTED: Schema = { anyOf: [NOTED['application/json'], INFOBIP['application/json']!] };
 
 /** By method and path below /api/ussd. */
@@ -174,7 +173,11 @@ export const DIALECT_ROUTES: { readonly [route: string]: DialectRoute } = {
         NETWORK: 'MTN',
       },
     }),
-    types: describeAnswer({ ...NALO_ECHO, MSG: TEXT, MSGTYPE: { type: 'boolean', description: 'Whether it goes on' } }),
+    types: describeAnswer({
+      ...NALO_ECHO,
+      MSG: TEXT,
+      MSGTYPE: { type: 'boolean', description: 'Whether the session continues' },
+    }),
   },
   'POST /arkesel': {
     id: 'dialArkesel',
@@ -202,7 +205,7 @@ export const DIALECT_ROUTES: { readonly [route: string]: DialectRoute } = {
   },
   'POST /infobip/session/:id/start': {
     id: 'startInfobip',
-    summary: 'Infobip: a session begins',
+    summary: 'Infobip: start of a session',
     body: describeBody({
       properties: { msisdn: MSISDN, shortCode: TEXT, text: TYPED, ussdGwId: TEXT, imsi: TEXT },
       optional: ['shortCode', 'text', 'ussdGwId', 'imsi'],
@@ -212,7 +215,7 @@ export const DIALECT_ROUTES: { readonly [route: string]: DialectRoute } = {
   },
   'POST /infobip/session/:id/response': {
     id: 'answerInfobip',
-    summary: 'Infobip: somebody has typed something',
+    summary: 'Infobip: user input',
     body: describeBody({
       properties: { msisdn: MSISDN, text: TYPED, ussdGwId: TEXT, imsi: TEXT },
       optional: ['ussdGwId', 'imsi'],
@@ -222,18 +225,18 @@ export const DIALECT_ROUTES: { readonly [route: string]: DialectRoute } = {
   },
   'GET /infobip/session/:id/status': {
     id: 'statusInfobip',
-    summary: 'Infobip: whether a session goes on',
+    summary: 'Infobip: session status',
     types: { 'application/json': INFOBIP_STATUS },
   },
   'PUT /infobip/session/:id/end': {
     id: 'endInfobip',
-    summary: 'Infobip: the session is over',
+    summary: 'Infobip: end of a session',
     body: INFOBIP_END,
     types: { 'application/json': INFOBIP_NOTED },
   },
   'POST /infobip/session/:id/end': {
     id: 'endInfobipByPost',
-    summary: 'Infobip: the session is over',
+    summary: 'Infobip: end of a session',
     body: INFOBIP_END,
     types: { 'application/json': INFOBIP_NOTED },
   },
@@ -241,16 +244,21 @@ export const DIALECT_ROUTES: { readonly [route: string]: DialectRoute } = {
     id: 'dialComviva',
     summary: 'Comviva Flares',
     query: {
-      MSISDN: { description: 'Who calls; the clean-up call writes it in small letters', schema: MSISDN },
-      input: { description: 'What was typed', schema: { ...(TYPED as object), examples: ['121'] } },
+      MSISDN: { description: 'The caller; the clean-up call sends it as `msisdn`', schema: MSISDN },
+      input: { description: 'The input', schema: { ...(TYPED as object), examples: ['121'] } },
       SessionID: { description: 'Default: the phone number', schema: SESSION },
-      clean: { description: 'Any value: the session is over', schema: TEXT },
+      clean: { description: 'Any value: ends the session', schema: TEXT },
     },
-    types: { [PLAIN_TYPE]: { type: 'string', description: 'The screen; the header Freeflow says whether it goes on' } },
+    types: {
+      [PLAIN_TYPE]: {
+        type: 'string',
+        description: 'The screen; the header Freeflow says whether the session continues',
+      },
+    },
   },
 };
 
-/** What an adapter of a deployment says of its own route, and the usual where it says nothing. */
+/** Describes a route of a custom adapter, with defaults for what it leaves out. */
 export function describeOwnRoute(name: string, { method, path, about = {} }: AdapterRoute): DialectRoute {
   const { summary = name, query, body = ANY_BODY, answers = ANSWERED } = about;
   const { schema, example } = body;

@@ -1,4 +1,4 @@
-// The routes of the telecom dialects: where each adapter's are, as declared routes.
+// Declares the routes of the telecom dialects.
 
 import type { Adapter, AdapterRoute } from '../../lib/ussd/adapter.ts';
 import { createAdapters } from '../../lib/ussd/adapters.ts';
@@ -8,10 +8,10 @@ import type { RouteDescription, RouteGroup } from '../http/route-table.ts';
 import { CON_END, DIALECT_ROUTES, describeOwnRoute, SESSION, screen } from './dialect-bodies.ts';
 
 export const USSD_BASE = '/api/ussd';
-/** The dialect of the plain endpoint, at the base itself. */
+/** The dialect of the plain endpoint, at USSD_BASE itself. */
 export const PLAIN_DIALECT = 'africastalking';
 
-/** All routes of the dialects, as their adapters have them. `errorStatus`: with which status trouble of the server is answered. */
+/** All dialect routes, as declared by their adapters. `errorStatus` is the HTTP status of a server error. */
 export function ussdRouteGroup(
   { errorStatus }: { readonly errorStatus: number },
   adapters: Readonly<Record<string, Adapter>> = createAdapters('cumulative'),
@@ -19,16 +19,16 @@ export function ussdRouteGroup(
   return {
     tag: 'USSD',
     owns: ['/api'],
-    description: `What telecom gateways ask: those that USSD_GATEWAYS lists by address or by the secret of their dialect.
-A request with the same text again is a retry, and gets the same answer.
-Bodies may be JSON or forms whatever they are called, of at most ${USSD_LIMITS.ussdBodyBytes} bytes.`,
+    description: `Called by the telecom gateways that USSD_GATEWAYS lists by address or by dialect secret.
+Repeating a request with the same text is a retry and returns the same answer.
+Bodies are JSON or forms, whatever their media type, of at most ${USSD_LIMITS.ussdBodyBytes} bytes.`,
     access: 'telecom',
     parameters: { id: { description: 'The id of the session', schema: SESSION } },
     routes: dialectRoutes(adapters).map((place) => describeRoute(place, errorStatus)),
   };
 }
 
-/** Where each adapter's routes are; the plain endpoint is also at the base. */
+/** The routes of all adapters; the plain endpoint is also at the base. */
 export function dialectRoutes(adapters: Readonly<Record<string, Adapter>>): DialectPlace[] {
   const places = Object.values(adapters).map((adapter) => ({ adapter, base: `${USSD_BASE}/${adapter.name}` }));
   const plain = { adapter: adapters[PLAIN_DIALECT]!, base: USSD_BASE };
@@ -40,17 +40,18 @@ export function dialectRoutes(adapters: Readonly<Record<string, Adapter>>): Dial
 export interface DialectPlace {
   readonly adapter: Adapter;
   readonly route: AdapterRoute;
-  /** The address of the adapter, below which its routes are. */
+  /** The base path of the adapter. */
   readonly base: string;
   readonly method: AdapterRoute['method'];
   readonly path: string;
 }
 
 function describeRoute({ adapter, route, method, path }: DialectPlace, errorStatus: number): RouteDescription {
-  const said = DIALECT_ROUTES[`${method} ${path.slice(USSD_BASE.length)}`] ?? describeOwnRoute(adapter.name, route);
-  const { types, body, ...rest } = said;
+  const description =
+    DIALECT_ROUTES[`${method} ${path.slice(USSD_BASE.length)}`] ?? describeOwnRoute(adapter.name, route);
+  const { types, body, ...rest } = description;
   const answers = { 200: screen(types), 429: { ...screen(types), headers: { 'Retry-After': 'Seconds to wait' } } };
-  const forbidden = { description: 'USSD_GATEWAYS does not list who asks', types: { [PLAIN_TYPE]: CON_END } };
+  const forbidden = { description: 'USSD_GATEWAYS does not list the sender', types: { [PLAIN_TYPE]: CON_END } };
   const trouble = errorStatus === 200 ? {} : { [errorStatus]: screen(types) };
   return {
     ...{ method, path, ...rest },

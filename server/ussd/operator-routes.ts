@@ -1,39 +1,38 @@
-// What operators may see and do: living sessions, the account of a phone number, metrics. Phone numbers stand in bodies, never
-// in URLs: those are logged by proxies.
+// What operators may see and do: live sessions, accounts, metrics. Phone numbers travel in bodies, never in URLs, which
+// proxies log.
 
 import { record, type Schema } from '../../lib/json/schema.ts';
-import type { UssdService } from '../../lib/ussd/service.ts';
-import type { Health } from '../health/health.ts';
-import { METRICS_TYPE, type Metrics } from '../health/metrics.ts';
+import type { UssdRequest } from '../../lib/ussd/request.ts';
+import type { SessionDebug, UssdService } from '../../lib/ussd/service.ts';
+import type { Audit } from '../audit/audit.ts';
 import { readInput } from '../http/check-input.ts';
 import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../http/common-answers.ts';
 import type { Route, RouteGroup } from '../http/route-table.ts';
+import { METRICS_TYPE, type Metrics } from '../telemetry/metrics.ts';
 import type { AccountDesk } from './account-desk.ts';
 import { SESSION } from './dialect-bodies.ts';
-import type { OperatorNotes } from './operator-notes.ts';
 
 export interface UssdOperatorDeps {
   readonly ussd: UssdService;
   readonly desk: AccountDesk;
-  /** Undefined where there are no tokens of operators: whoever sits at this machine needs no witness. */
+  /** Undefined without operator tokens: access is then limited to this machine and not audited. */
   readonly notes: Pick<OperatorNotes, 'shown'> | undefined;
   readonly metrics: Metrics;
-  readonly health: Health;
 }
 
 const TEXT: Schema = { type: 'string' };
-const SESSIONS: Schema = { type: 'array', items: TEXT, description: 'Ids of living sessions' };
+const SESSIONS: Schema = { type: 'array', items: TEXT, description: 'Ids of live sessions' };
 
 const DEBUG = record('A session', {
   sessionId: TEXT,
-  debugInfo: record('Where it stands', {
+  debugInfo: record('State of the session', {
     state: { type: 'string', examples: ['preMenu'] },
-    context: record('What is known of it; never a PIN', {
+    context: record('Session data; never a PIN', {
       sessionId: TEXT,
       phoneNumber: TEXT,
       message: {
         type: 'string',
-        description: 'The screen that was shown last; `*` stands for each character of a private value',
+        description: 'The last screen; each character of a private value is shown as `*`',
       },
       isAuthenticated: { type: 'boolean' },
     }),
@@ -48,17 +47,21 @@ const ACCOUNT_FIELDS: { readonly [name: string]: Schema } = {
   state: { enum: ['open', 'locked', 'held'], description: '`held`: until an operator unlocks it' },
   lockedUntil: { type: ['string', 'null'], format: 'date-time' },
   failuresInRow: { type: 'integer' },
-  failuresInWindow: { type: 'integer', description: 'Within a day' },
-  locks: { type: 'integer', description: 'Since the last success; each doubles the next' },
-  simChangedAt: { type: ['string', 'null'], format: 'date-time', description: 'When the number got a new SIM, lately' },
+  failuresInWindow: { type: 'integer', description: 'Within the last day' },
+  locks: { type: 'integer', description: 'Since the last success; each lock lasts twice as long as the one before' },
+  simChangedAt: {
+    type: ['string', 'null'],
+    format: 'date-time',
+    description: 'When the number got a new SIM, if recently',
+  },
   lastUnlock: {
-    anyOf: [record('The last unlocking', { by: TEXT, at: { type: 'string', format: 'date-time' } }), { type: 'null' }],
+    anyOf: [record('The last unlock', { by: TEXT, at: { type: 'string', format: 'date-time' } }), { type: 'null' }],
   },
 };
-const ACCOUNT = record('How a phone number stands', ACCOUNT_FIELDS);
-const UNLOCKED = record('What was unlocked', {
+const ACCOUNT = record('The account of a phone number', ACCOUNT_FIELDS);
+const UNLOCKED = record('The result of an unlock', {
   registered: { type: 'boolean' },
-  unlocked: { type: 'boolean', description: 'Whether there was anything to forget' },
+  unlocked: { type: 'boolean', description: 'Whether there was anything to clear' },
   before: ACCOUNT,
 });
 
@@ -74,7 +77,7 @@ function accountRoute(action: 'show' | 'unlock', { summary, answer, handle }: Ac
   const body: Schema = {
     type: 'object',
     required: ['phoneNumber'],
-    properties: { phoneNumber: { type: 'string', description: 'International, with or without its +' } },
+    properties: { phoneNumber: { type: 'string', description: 'International, with or without the +' } },
     additionalProperties: false,
   };
   return {
@@ -85,11 +88,11 @@ function accountRoute(action: 'show' | 'unlock', { summary, answer, handle }: Ac
     handle,
     body: { types: { 'application/json': body }, example: { phoneNumber: '+260971230001' } },
     answers: {
-      200: { description: 'Also for a number without an account', types: { 'application/json': answer } },
-      400: { description: 'The body or the number is wrong', types: { 'application/json': REFUSED } },
+      200: { description: 'The account; also for a number without one', types: { 'application/json': answer } },
+      400: { description: 'The body or the number is invalid', types: { 'application/json': REFUSED } },
       404: UNKNOWN,
       413: { description: 'The body is too large', types: { 'application/json': REFUSED } },
-      415: { description: 'The body is no JSON', types: { 'application/json': REFUSED } },
+      415: { description: 'The body is not JSON', types: { 'application/json': REFUSED } },
     },
   };
 }
@@ -98,29 +101,29 @@ const METRICS_ROUTE: Route<UssdOperatorDeps> = {
   method: 'GET',
   path: '/metrics',
   id: 'getMetrics',
-  summary: 'Counts and times, for Prometheus',
-  description: 'With METRICS_PORT they are served on a port of their own instead.',
+  summary: 'Metrics in the Prometheus format',
+  description: 'With METRICS_PORT they are served on that port instead.',
   answers: { 200: { description: 'The metrics', types: { [METRICS_TYPE]: TEXT } }, 404: UNKNOWN },
-  handle: async (ctx, { metrics, health }) => {
+  handle: async (ctx, { metrics }) => {
     ctx.type = METRICS_TYPE;
-    ctx.body = metrics.render(await health.judgeStores());
+    ctx.body = await metrics.render();
   },
 };
 
-/** The group; with `metrics` when they are served on the main port. */
+/** The route group; `metrics`: served on the main port. */
 export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): RouteGroup<UssdOperatorDeps> {
   return {
     tag: 'Operators',
     description:
-      'With OPERATOR_TOKEN set, for who sends it. Without, for this machine in development, and 404 in production.',
+      'Requires OPERATOR_TOKEN if it is set. If not: open to this machine in development, 404 in production.',
     access: 'operator',
-    parameters: { sessionId: { description: 'The id that the telecom gateway gave it', schema: SESSION } },
+    parameters: { sessionId: { description: 'The id that the telecom gateway assigned', schema: SESSION } },
     answers: {
       ...PLAIN_ANSWERS,
       401: {
-        description: 'The token is missing or another',
+        description: 'The token is missing or wrong',
         types: { 'application/json': REFUSED },
-        headers: { 'WWW-Authenticate': 'How to come in' },
+        headers: { 'WWW-Authenticate': 'The authentication scheme' },
       },
     },
     routes: [
@@ -128,12 +131,12 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
         method: 'GET',
         path: '/api/ussd/sessions',
         id: 'listSessions',
-        summary: 'Living USSD sessions',
+        summary: 'Live USSD sessions',
         answers: {
           200: {
             description: 'Their ids',
             types: {
-              'application/json': record('Living sessions', { activeSessions: SESSIONS, count: { type: 'integer' } }),
+              'application/json': record('Live sessions', { activeSessions: SESSIONS, count: { type: 'integer' } }),
             },
           },
           404: UNKNOWN,
@@ -147,13 +150,13 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
         method: 'GET',
         path: '/api/ussd/debug/:sessionId',
         id: 'debugSession',
-        summary: 'Where a USSD session stands',
-        description: 'With OPERATOR_TOKEN set, the audit log says who asked: the number of the caller is shown whole.',
+        summary: 'State of a USSD session',
+        description: 'With OPERATOR_TOKEN set, the audit log records who asked: the phone number is shown in full.',
         answers: {
           200: { description: 'The session', types: { 'application/json': DEBUG } },
           404: {
-            description: 'No such session, or it is over',
-            types: { 'application/json': record('No session', { error: TEXT, sessionId: TEXT }) },
+            description: 'No such session, it has ended, or the caller may not see it',
+            types: { 'application/json': { anyOf: [record('No session', { error: TEXT, sessionId: TEXT }), REFUSED] } },
           },
         },
         handle: async (ctx, { ussd, notes }) => {
@@ -167,14 +170,14 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
         },
       },
       accountRoute('show', {
-        summary: 'How the account of a phone number stands',
+        summary: 'The account of a phone number',
         answer: ACCOUNT,
         handle: async (ctx, { desk }) => {
           ctx.body = await desk.show(readInput<PhoneInput>(ctx).body.phoneNumber);
         },
       }),
       accountRoute('unlock', {
-        summary: 'Forget all failed tries at the PIN of a phone number',
+        summary: 'Clear all failed PIN attempts of a phone number',
         answer: UNLOCKED,
         handle: async (ctx, { desk }) => {
           ctx.body = await desk.unlock(readInput<PhoneInput>(ctx).body.phoneNumber, ctx.state.operator);
@@ -182,5 +185,31 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
       }),
       ...(metrics ? [METRICS_ROUTE] : []),
     ],
+  };
+}
+
+/** Each resolves once its row is stored. Rejects with ERR_STORE or ERR_CONFLICT. */
+export interface OperatorNotes {
+  /** An operator views a session. */
+  shown(by: string, session: SessionDebug): Promise<void>;
+  /** A simulated phone starts a session. */
+  simulated(by: string, dialect: string, request: UssdRequest): Promise<void>;
+}
+
+interface OperatorNotesOptions {
+  /** Pseudonym of a phone number that must not be written. */
+  readonly alias: (phone: string) => string;
+  readonly audit: Pick<Audit, 'append'>;
+}
+
+export function operatorNotes({ alias, audit }: OperatorNotesOptions): OperatorNotes {
+  return {
+    async shown(by, { state, context }) {
+      await audit.append({ action: 'session.shown', by, details: { phone: alias(context.phoneNumber), state } });
+    },
+    async simulated(by, dialect, { phoneNumber, serviceCode }) {
+      const details = { phone: alias(phoneNumber), dialect, serviceCode };
+      await audit.append({ action: 'session.simulated', by, details });
+    },
   };
 }

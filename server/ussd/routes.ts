@@ -1,7 +1,7 @@
-// The USSD door: every telecom dialect on its own route, read and answered by its adapter.
+// The USSD gateway over HTTP: each telecom dialect on its own route, read and answered by its adapter.
 //
-// This is the hot path of the server. It reads its own bodies, writes its answers past Koa's response object, and does
-// for itself what middleware does for the other doors; the numbers are in test/bench.
+// This is the hot path of the server. It reads bodies itself, bypasses Koa's response object, and does itself what middleware
+// does for other routes; measured in test/bench.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Router from '@koa/router';
@@ -10,29 +10,29 @@ import type { Adapter, AdapterRoute, RawReply, UssdReply } from '../../lib/ussd/
 import { conEnd, FORBIDDEN, INVALID_INPUT, TOO_MANY, UNAVAILABLE } from '../../lib/ussd/reply.ts';
 import type { RawRequest, UssdRequest } from '../../lib/ussd/request.ts';
 import type { TurnAbout, UssdService } from '../../lib/ussd/service.ts';
-import type { Log } from '../health/log.ts';
-import type { GatewayRefusal, Metrics, TurnOutcome } from '../health/metrics.ts';
 import { Refusal } from '../http/errors.ts';
 import { type Admit, type Exchange, type FastPath, requestId } from '../http/fast-path.ts';
 import { nameSpan } from '../http/guard.ts';
 import type { Limiter } from '../http/middleware/rate-limit.ts';
 import { listRoutes, newRouter, type ServedRoute } from '../http/route-table.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { GatewayRefusal, Metrics, TurnOutcome } from '../telemetry/metrics.ts';
 import { readUssdBody, type UssdBody } from './body.ts';
 import { type DialectPlace, dialectRoutes, PLAIN_DIALECT, USSD_BASE } from './dialects.ts';
 import { EVERYBODY, type ForbiddenRequest, type UssdGateways } from './gateways.ts';
-import type { OperatorNotes } from './operator-notes.ts';
+import type { OperatorNotes } from './operator-routes.ts';
 
 export interface UssdDoor {
   readonly ussd: UssdService;
-  /** Who may speak for callers. */
+  /** Decides who may speak for callers. */
   readonly gateways: UssdGateways;
-  /** Called for each request of a gateway that may not. */
-  readonly onForbidden: (refused: ForbiddenRequest) => void;
+  /** Called for each request of a gateway that is not allowed. */
+  readonly onForbidden: (request: ForbiddenRequest) => void;
   readonly adapters: Readonly<Record<string, Adapter>>;
   readonly admit: Admit;
-  /** The same without a count, for requests that Koa's middleware has counted. */
+  /** Like `admit`, without counting: Koa's middleware has counted these requests. */
   readonly admitOperator: Admit;
-  /** Counts the callers of gateways that are not counted by address. */
+  /** Rate-limits the callers of gateways exempt from the limit per address. */
   readonly limiter: Limiter;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -40,37 +40,37 @@ export interface UssdDoor {
   readonly errorStatus: number;
   /** For browsers; telecom gateways send no Origin. */
   readonly cors: Middleware;
-  /** Told of simulated phones. */
+  /** Audits simulated phones. */
   readonly notes: Pick<OperatorNotes, 'simulated'> | undefined;
 }
 
-/** Ids of sessions of simulated phones begin with this. */
+/** Prefix of session ids of simulated phones. */
 const SIMULATED = 'sim-';
 
 const SIMULATOR_BASE = '/simulator/dial';
 const NO_QUERY = new URLSearchParams();
 
 export type UssdRoutes = Middleware & {
-  /** Knows which methods its paths take. */
+  /** Knows the methods of each path. */
   readonly router: Router;
   readonly routes: readonly ServedRoute[];
-  /** Of a POST to USSD_BASE itself, as almost every request is. */
+  /** Serves POST USSD_BASE, almost all requests. */
   readonly plain: FastPath;
-  /** For the phones of operators: the caller has made sure that it is one of them who asks. */
+  /** For simulated phones; callers must have authenticated the operator. */
   readonly simulated: SimulatedDoor;
 };
 
 export interface SimulatedDoor {
   /** The plain endpoint. */
   readonly dial: Middleware;
-  /** Answers what the gateway of a dialect would ask. Throws {@link Refusal} for a dialect that is not served. */
-  readonly ask: (asked: SimulatedRequest, ctx: Context) => Promise<RawReply>;
+  /** Answers as if the gateway of a dialect had asked. Throws {@link Refusal} for an unknown dialect. */
+  readonly ask: (request: SimulatedRequest, ctx: Context) => Promise<RawReply>;
 }
 
-/** A request below the address of a dialect, and what its dial begins. */
+/** A request under the path of a dialect, and what its dial starts. */
 export interface SimulatedRequest extends Pick<RawRequest, 'method'> {
   readonly dialect: string;
-  /** With its first slash, or '' */
+  /** '' or starts with a slash. */
   readonly path: string;
   readonly query?: string;
   /** Media type of the body. */
@@ -79,17 +79,17 @@ export interface SimulatedRequest extends Pick<RawRequest, 'method'> {
   readonly begin?: TurnAbout['begin'];
 }
 
-/** The routes of all dialects, below USSD_BASE; other requests go on to what comes next. */
+/** The routes of all dialects under USSD_BASE; other requests pass through. */
 export function ussdRoutes(door: UssdDoor): UssdRoutes {
   const router = newRouter();
   const adapter = door.adapters[PLAIN_DIALECT]!;
   for (const place of dialectRoutes(door.adapters)) addDialectRoute(router, place, door);
-  // What the router would say of this URL is known without asking it, and nothing that Koa makes of a request is needed.
+  // The match is known without the router, and nothing of Koa's context is needed.
   const plain: FastPath = {
     answer: server(USSD_BASE, { method: 'POST', path: '' }, { door, adapter }),
     onFault: (error, id) => door.log.warn({ err: error, requestId: id }, 'a response failed'),
   };
-  // Koa's own middleware has counted this request, and read its body.
+  // Koa's middleware has counted this request and read its body.
   const trusted: UssdDoor = { ...door, gateways: EVERYBODY, admit: door.admitOperator, limiter: async () => 0 };
   const take = taker(SIMULATOR_BASE, { method: 'POST', path: '' }, { door: trusted, adapter });
   const dial: Middleware = async (ctx) => {
@@ -104,12 +104,12 @@ export function ussdRoutes(door: UssdDoor): UssdRoutes {
     { dialect, method, path, query, type, body = '', begin },
     { req, state },
   ) => {
-    const spoken = Object.hasOwn(door.adapters, dialect) ? door.adapters[dialect] : undefined;
-    if (!spoken) throw new Refusal('bad-request', `There is no dialect ${JSON.stringify(dialect)} here`);
+    const dialectAdapter = Object.hasOwn(door.adapters, dialect) ? door.adapters[dialect] : undefined;
+    if (!dialectAdapter) throw new Refusal('bad-request', `There is no dialect ${JSON.stringify(dialect)}`);
     const headers = type === undefined ? {} : { 'content-type': type };
     const segments = path.split('/').slice(1).map(decodeSegment);
     const raw = { method, path: segments, query: new URLSearchParams(query), headers, body: '' };
-    const takeOne = taker(SIMULATOR_BASE, { method: 'POST', path: '' }, { door: trusted, adapter: spoken });
+    const takeOne = taker(SIMULATOR_BASE, { method: 'POST', path: '' }, { door: trusted, adapter: dialectAdapter });
     const read = async (): Promise<UssdBody> => ({ kind: 'text', text: body });
     return (await takeOne({ req, id: state.requestId, read, raw, begin, simulatedBy: state.operator }))!.raw;
   };
@@ -130,7 +130,7 @@ function addDialectRoute(router: Router, { adapter, base, route, method, path }:
     await serve({ req: ctx.req, res: ctx.res, requestId: requestId(ctx.req) });
   };
   const layer = router.register(path, [method], [answer], router.opts);
-  // The router adds HEAD to GET, and a dialect that asks with GET would take a turn whose reply is not sent.
+  // The router adds HEAD to GET, but for a dialect that uses GET, HEAD would take a turn and lose its reply.
   if (layer) layer.methods = [method];
 }
 
@@ -139,22 +139,25 @@ type Serve = (exchange: Exchange) => Promise<void>;
 function server(base: string, route: AdapterRoute, dialect: Dialect): Serve {
   const take = taker(base, route, dialect);
   return async ({ req, res, requestId: id }) => {
-    const answered = await take({ req, id, read: readUssdBody });
-    if (answered) send(res, answered, id);
+    const answer = await take({ req, id, read: readUssdBody });
+    if (answer) send(res, answer, id);
   };
 }
 
-/** Takes a request and counts it; undefined when its sender has gone. Rejects with a {@link Refusal} of a simulated phone only. */
+/**
+ * Takes and counts a request; undefined if the sender disconnected. Rejects, with a {@link Refusal}, only for simulated
+ * phones.
+ */
 type Take = (arrival: Arrival) => Promise<TurnAnswer | undefined>;
 
 interface Arrival {
   readonly req: IncomingMessage;
   readonly id: string;
   readonly read: (req: IncomingMessage) => Promise<UssdBody>;
-  /** What is read in the place of the request itself. */
+  /** Replaces what is read from the request. */
   readonly raw?: Writable<RawRequest>;
   readonly begin?: TurnAbout['begin'];
-  /** The operator who simulates the phone. @default it is the phone of a caller */
+  /** The operator who simulates the phone. @default a real phone */
   readonly simulatedBy?: string;
 }
 
@@ -177,20 +180,17 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
   const noteSimulated = async (by: string, request: UssdRequest): Promise<void> => {
     const { sessionId, event } = request;
     if (!sessionId.startsWith(SIMULATED))
-      throw new Refusal(
-        'bad-request',
-        `The session of a simulated phone must have an id that begins with ${SIMULATED}`,
-      );
+      throw new Refusal('bad-request', `The session id of a simulated phone must start with ${SIMULATED}`);
     if (notes && event === 'turn' && !(await ussd.locate(sessionId))) await notes.simulated(by, adapter.name, request);
   };
 
   const answer: Take = async ({ req, id, read, begin, simulatedBy, ...arrival }) => {
     const raw = arrival.raw ?? rawRequest(req, { base, method: route.method });
-    const admitted = await admit(req);
-    if (admitted.kind === 'overloaded')
-      return { ...refuse(raw, UNAVAILABLE, 'unavailable'), retryAfter: admitted.seconds };
-    if (admitted.kind === 'limited') return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter: admitted.seconds };
-    const { client } = admitted;
+    const admission = await admit(req);
+    if (admission.kind === 'overloaded')
+      return { ...refuse(raw, UNAVAILABLE, 'unavailable'), retryAfter: admission.seconds };
+    if (admission.kind === 'limited') return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter: admission.seconds };
+    const { client } = admission;
     const credential = check(req, client.address);
     if (credential.kind === 'refused') return forbid(client.address, credential.reason);
     const body = await read(req);
@@ -206,14 +206,14 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
       log.info({ err: error, dialect: adapter.name }, 'refused a USSD request');
       return refuse(raw, INVALID_INPUT, 'invalid');
     }
-    // Word of an ended session may come without a phone: those of all callers must not count as one.
+    // End-of-session notices may lack a phone number; count them per session instead.
     const caller = request.phoneNumber === '' ? `session ${request.sessionId}` : `phone ${request.phoneNumber}`;
     const retryAfter = client.exempt ? await limiter(caller) : 0;
     if (retryAfter > 0) return { ...refuse(raw, TOO_MANY, 'limited'), retryAfter };
-    const simulated = simulatedBy !== undefined;
-    if (simulated) await noteSimulated(simulatedBy, request);
+    const isSimulated = simulatedBy !== undefined;
+    if (isSimulated) await noteSimulated(simulatedBy, request);
     if (request.text === '' && request.event === 'turn') metrics.dial(adapter.name);
-    const reply = await ussd.turn(request, adapter.name, { requestId: id, begin, simulated });
+    const reply = await ussd.turn(request, adapter.name, { requestId: id, begin, simulated: isSimulated });
     if (reply === UNAVAILABLE) {
       return { raw: { ...adapter.write(reply, request), status: errorStatus }, outcome: 'unavailable' };
     }
@@ -222,22 +222,22 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
 
   return async (arrival) => {
     const { req, id } = arrival;
-    const begun = performance.now();
+    const startedAt = performance.now();
     nameSpan({ method: route.method, route: template, requestId: id });
-    let answered: TurnAnswer | undefined;
+    let turnAnswer: TurnAnswer | undefined;
     try {
-      answered = await answer(arrival);
+      turnAnswer = await answer(arrival);
     } catch (error) {
       if (error instanceof Refusal) throw error;
       metrics.problem('ussd');
       log.error({ err: error, dialect: adapter.name }, 'a USSD request failed');
-      answered = refuse(rawRequest(req, { base, method: route.method }), UNAVAILABLE, 'unavailable');
+      turnAnswer = refuse(rawRequest(req, { base, method: route.method }), UNAVAILABLE, 'unavailable');
     }
-    if (!answered) return undefined;
-    const ms = Math.round((performance.now() - begun) * 100) / 100;
-    metrics.turn(adapter.name, answered.outcome, ms);
-    if (isDebug) log.debug({ method: req.method, route: template, status: answered.raw.status, ms, requestId: id });
-    return answered;
+    if (!turnAnswer) return undefined;
+    const ms = Math.round((performance.now() - startedAt) * 100) / 100;
+    metrics.turn(adapter.name, turnAnswer.outcome, ms);
+    if (isDebug) log.debug({ method: req.method, route: template, status: turnAnswer.raw.status, ms, requestId: id });
+    return turnAnswer;
   };
 }
 
@@ -278,7 +278,7 @@ function decodeSegment(segment: string): string {
   }
 }
 
-// One array of raw headers: nothing is looked up, merged or checked twice.
+// Writes one flat array of raw headers: no lookup, merge or second validation.
 function send(res: ServerResponse, { raw, retryAfter }: TurnAnswer, id: string): void {
   const { status, type, headers, body } = raw;
   const list = [

@@ -1,74 +1,63 @@
-// Limits of the pages: inspector, drawings, chat: a name, a number, its unit.
+// Limits of the pages: inspector, drawings, studio, chat.
 
 export const PAGE_LIMITS = {
   // --- diagrams ---------------------------------------------------------------------------------------------------------
-  /** Milliseconds and megabytes that laying out one diagram may take, and diagrams that may wait for it. */
+  /** Milliseconds and megabytes for the layout of one diagram, and diagrams in the queue. */
   layoutMs: 30_000,
   layoutMemoryMb: 256,
   layoutQueue: 32,
-  /** Diagrams that a process keeps. */
+  /** Diagrams in the cache of a process. */
   diagramsKept: 128,
 
   // --- home -------------------------------------------------------------------------------------------------------------
-  /** Menus whose test results a process keeps. */
+  /** Test results in the cache of a process. */
   menusTested: 256,
 
   // --- governance -------------------------------------------------------------------------------------------------------
-  /** Milliseconds that a link to the page of a proposal is good. */
+  /** Lifetime of a link to the page of a proposal, in milliseconds. */
   pagePassMs: 3_600_000,
 
   // --- inspector --------------------------------------------------------------------------------------------------------
-  /** The last turns and steps that are kept while an inspector is open, and for how many milliseconds after the last one left. */
-  inspectorMoments: 500,
-  inspectorLingerMs: 15_000,
-  /** Characters of one of them as JSON; a larger one comes without its context. */
-  inspectorMomentChars: 16_384,
-  /** Milliseconds in which what happens is collected before it is shown. */
-  inspectorBatchMs: 40,
-  /** Turns and steps that wait for one viewer; one that is slower is cut off, and may come back. */
-  inspectorQueue: 1_000,
-  /** Bytes that wait in the socket of one viewer; then it is too slow. */
+  /** Unsent bytes in the socket of one viewer; above this it is too slow. */
   inspectorSocketBytes: 8_388_608,
-  /** Viewers of one process. */
+  /** Viewers per process. */
   inspectorViewers: 32,
-  /** Living sessions that a viewer gets when it connects. */
-  inspectorSessions: 200,
-  /** Living sessions among which a caller is looked for by number. */
+  /** Live sessions scanned for the phone number of a caller. */
   inspectorSearched: 20_000,
-  /** Living sessions among which one is looked for by its name, at some microseconds each. */
+  /** Live sessions scanned for a name; each costs a few microseconds. */
   namesTried: 1_000_000,
-  /** Sessions that a search for a caller finds at most. */
+  /** Most results of a search for a caller. */
   callersFound: 50,
-  /** Milliseconds between two notes of an instance that it has viewers, and after which silence means that it has none. */
+  /** Milliseconds between announcements that an instance has viewers, and the silence after which it counts as without. */
   inspectorPresenceMs: 2_000,
   inspectorAbsenceMs: 7_000,
-  /** Milliseconds that one stream may last; then its reader is asked again who it is. */
+  /** Longest duration of one stream in milliseconds; after it the viewer authenticates again. */
   inspectorStreamMs: 3_600_000,
 
   // --- studio -----------------------------------------------------------------------------------------------------------
-  /** Bytes of a request of the studio: a flow, its tests, and what JSON adds. */
+  /** Bytes of a request of the studio: a flow, its tests, and JSON escapes. */
   studioBytes: 12_582_912,
-  /** Milliseconds and megabytes that working on one draft may take, and requests that may wait for it. */
+  /** Milliseconds and megabytes for one job on a draft, and jobs in the queue. */
   draftMs: 30_000,
   draftMemoryMb: 768,
   draftQueue: 64,
-  /** Drafts whose problems are kept by the process, and whose compiled flows by the thread that works on them. */
+  /** Drafts whose problems the process caches, and whose compiled flows the worker thread caches. */
   draftsKept: 8,
   draftsWorked: 2,
-  /** Phones that have dialled drafts and are remembered, and the screens of all their drafts. */
+  /** Phones with sessions in drafts, and the total screens of their drafts. */
   draftPhones: 50,
   draftPhoneScreens: 40_000,
-  /** Saved versions of one flow that are kept. */
+  /** Saved versions kept per flow. */
   studioVersions: 50,
 
   // --- pages ------------------------------------------------------------------------------------------------------------
-  /** Simulated phones whose service calls are remembered, and calls of each. */
+  /** Simulated phones whose service calls are recorded, and calls per phone. */
   simulatedSessions: 100,
   simulatedCalls: 64,
-  /** Seconds that an invocation of the chat page lives; the page asks for another one in time. */
+  /** Lifetime of an invocation of the chat page in seconds; the page renews it in time. */
   chatTokenSeconds: 300,
-  /** Seconds that a browser is the same user of the chat page: 30 days. */
+  /** Seconds for which a browser stays the same user of the chat page: 30 days. */
   chatUserSeconds: 2_592_000,
-  /** Seconds that an operator stays signed in in a browser. */
+  /** Seconds for which an operator stays signed in. */
   operatorPassSeconds: 28_800,
 } as const;

@@ -1,13 +1,10 @@
-// The pages of operators: the home, phones that dial, chats with the agent, the inspector, the studio, and the settings.
+// The pages for operators: home, phones, chat, inspector, studio and settings.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
-import { didOfKey } from '../../lib/delegation/issuer/oracle-key.ts';
 import type { Library } from '../../lib/engine/conversation.ts';
-import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
-import type { Keyring } from '../../lib/keyring.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 import { readVersion } from '../config/modules.ts';
@@ -15,12 +12,11 @@ import type { ClockWatch } from '../health/clock-watch.ts';
 import type { Health } from '../health/health.ts';
 import { PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../http/common-answers.ts';
 import type { OperatorRule } from '../http/middleware/operator.ts';
-import { ownPagesOnly } from '../http/middleware/own-origin.ts';
+import { ownPagesOnly } from '../http/middleware/operator.ts';
 import { addRoutes, type RouteGroup } from '../http/route-table.ts';
-import { CHAT_ROUTES, type ChatDeps } from './chat/routes.ts';
-import { homeReader } from './home/facts.ts';
-import { homeSender } from './home/page.ts';
-import { SETTINGS_ROUTE, type SettingsDeps } from './home/settings-page.ts';
+import { CHAT_ROUTES, type ChatDeps } from './chat.ts';
+import { homeSender, SETTINGS_ROUTE, type SettingsDeps } from './home.ts';
+import { homeReader } from './home-facts.ts';
 import { INSPECTOR_ROUTES, type InspectorDoor } from './inspector/routes.ts';
 import type { HeaderOptions } from './kit/header.ts';
 import {
@@ -33,8 +29,8 @@ import {
 } from './kit/operators.ts';
 import { operatorPasses, SIGN_OUT } from './kit/passes.ts';
 import { SIMULATOR_ROUTES, type SimulatorDeps } from './simulator/routes.ts';
-import type { StudioDeps } from './studio/asked.ts';
 import { NO_STUDIO } from './studio/open.ts';
+import type { StudioDeps } from './studio/requests.ts';
 import { STUDIO_ROUTES } from './studio/routes.ts';
 
 export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SettingsDeps & SignInDeps> = {
@@ -54,10 +50,11 @@ export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SettingsDeps 
 
 export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder' | 'refusedEdits'> {
   readonly config: Config;
-  readonly flows: Library<CompiledFlow>;
-  readonly keyring: Keyring;
+  readonly library: Library;
+  /** The did:key of the agent service. */
+  readonly oracleDid: string;
   readonly inspector: InspectorDoor;
-  /** Undefined where it is off. */
+  /** @default the studio is off */
   readonly studio: StudioDeps | undefined;
   readonly operators: OperatorRule;
   readonly health: Health;
@@ -68,19 +65,19 @@ export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder
 
 export interface ToolPages {
   readonly headers: HeaderOptions;
-  /** The name of the operator who sends a request; undefined for others. */
+  /** The name of the operator who sent a request; undefined for other clients. */
   findOperator(headers: IncomingHttpHeaders): string | undefined;
-  /** Adds the routes of the pages; `phones` answers those of operators. */
+  /** Adds the routes of the pages; `phones` handles requests of simulated phones. */
   addRoutes(router: Router, phones: Pick<SimulatorDeps, 'dial' | 'ask'>): void;
-  /** Answers `GET /` with a page where the client would rather have one; resolves to whether it did. */
+  /** Answers `GET /` with a page if the client prefers HTML. Resolves to whether it answered. */
   sendHome(ctx: Context): Promise<boolean>;
 }
 
 export async function openToolPages(deps: ToolPagesDeps): Promise<ToolPages> {
-  const { config, keyring, operators, clock, documents } = deps;
+  const { config, operators, clock, documents } = deps;
   const { tokens, publicUrl } = operators;
   await documents.declare([SIGN_OUT]);
-  const passes = tokens && operatorPasses({ tokens, keyring, clock, documents, publicUrl });
+  const passes = tokens && operatorPasses({ tokens, keyring: config.keyring, clock, documents, publicUrl });
   return {
     findOperator: operatorFinder({ passes }, operators),
     addRoutes: (router, phones) => addToolRoutes(router, { ...deps, ...phones, passes }),
@@ -102,10 +99,10 @@ export async function openToolPages(deps: ToolPagesDeps): Promise<ToolPages> {
 interface ToolRoutesDeps extends ToolPagesDeps, SignInDeps, Pick<SimulatorDeps, 'dial' | 'ask'> {}
 
 function addToolRoutes(router: Router, all: ToolRoutesDeps): void {
-  const { config, keyring, inspector, studio, operators, ...deps } = all;
-  const { ussd, agent } = config;
+  const { config, oracleDid, inspector, studio, operators, ...deps } = all;
+  const { ussd, agent, keyring } = config;
   const { maxTtlSeconds } = agent;
-  const audience = agent.did ?? didOfKey(config.oracleKey);
+  const audience = agent.did ?? oracleDid;
   const guards = { operator: browserOperators(deps, operators), ownPages: ownPagesOnly(operators.publicUrl) };
   addRoutes(router, INSPECTOR_ROUTES, { deps: inspector, guards });
   if (studio) addRoutes(router, STUDIO_ROUTES, { deps: studio, guards });

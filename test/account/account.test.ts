@@ -383,7 +383,7 @@ for (const place of places()) {
     ] as const) {
       const error = await rejection(own.verifyPin(call));
       assert.equal([error.code, hash.calls() - before], ['ERR_BUSY', checks]);
-      assert.match(error.message, 'Too many PIN checks fail at the moment');
+      assert.match(error.message, 'Too many PIN checks are failing');
     }
     assert.is((await own.standing(PHONE)).failuresInRow, 1, 'what is not checked is not counted');
     for (let n = 0; n < 30; n++) assert.ok((await own.verifyPin({ phone: other, pin: PIN })).ok);

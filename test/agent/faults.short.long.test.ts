@@ -211,7 +211,7 @@ for (const [name, story] of Object.entries(STORIES))
   }
 
 test('processes that die again and again, at calls that chance picks', async () => {
-  const seeds = chooseSize({ short: 15, day: 60, whole: 60 });
+  const seeds = chooseSize({ short: 15, day: 30, whole: 60 });
   let deaths = 0;
   for (let seed = 1; seed <= seeds; seed++) {
     const random = numbersFrom(seed);

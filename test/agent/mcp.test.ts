@@ -140,7 +140,7 @@ test('a server that is away is told once, others work, and it is asked again whe
       assert.equal(namesOf(mcp), ['hello']);
       assert.equal(await call('hello'), [{ ok: true, output: 'hello' }]);
       assert.is(problems.length, 1);
-      assert.match(String(problems[0]), 'The MCP server "away" cannot be asked: the connection failed.');
+      assert.match(String(problems[0]), 'The MCP server "away" is not available: the connection failed.');
       const back = await mcpGround(['late'], Number(new URL(away.url).port));
       try {
         mcp.tools();
@@ -153,7 +153,7 @@ test('a server that is away is told once, others work, and it is asked again whe
         await back.close();
       }
       const [gone] = await call('late');
-      assert.equal(gone, { ok: false, error: 'The MCP server "away" cannot be asked: the connection failed.' });
+      assert.equal(gone, { ok: false, error: 'The MCP server "away" is not available: the connection failed.' });
     }),
   );
 });

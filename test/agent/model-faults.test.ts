@@ -56,7 +56,7 @@ const CASES: readonly (readonly [what: string, answer: Answer, told: Told, logge
   ],
   ['garbage', streams('data: {"choices":[{"del\n\n'), BROKEN, /server/],
   ['a page', odd(200, {}, '<html>canary</html>'), CUT, /network/],
-  ['nothing', streams(ended()), BROKEN, /answered with nothing/],
+  ['nothing', streams(ended()), BROKEN, /returned an empty response/],
   ['only an end', streams(DONE), CUT, /network/],
   ['an error in the stream', streams(said('A'), overloaded), LIMIT, /rate_limit, "overloaded_error"/],
   ['an error in the stream with a status', streams(said('A'), withStatus), BROKEN, /server, status 502/],
@@ -127,7 +127,7 @@ test('a model that stops in the middle is given up after its time; what it said 
     const { early, frames } = await inSilence(here, AGENT_LIMITS.modelStallMs, ({ event: name }) => name === 'message');
     assert.is(early, 'running');
     assert.equal([frames.at(-2)!.json.kind, shownText(frames)], ['timeout', 'I was about']);
-    assert.match(String(here.problems[0]), `Nothing came for ${AGENT_LIMITS.modelStallMs} ms`);
+    assert.match(String(here.problems[0]), `No data arrived for ${AGENT_LIMITS.modelStallMs} ms`);
   }));
 
 test('a package that is not installed is named, with what to do', async () => {

@@ -2,15 +2,33 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AGENT_KINDS, MESSAGE, USAGE } from '../../lib/agent/kinds.ts';
+import { AGENT_KINDS, MESSAGE, SESSION, USAGE } from '../../lib/agent/kinds.ts';
 import { AGENT_LIMITS } from '../../lib/agent/limits.ts';
 import type { Run } from '../../lib/agent/run/run.ts';
 import { makeQuestion, openTranscript, type StoredMessage } from '../../lib/agent/session/message.ts';
 import { makeTitle } from '../../lib/agent/session/session.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
+import type { DocumentStore, Kind } from '../../lib/store/store.ts';
 import { ANN, BOB, endless, ground, newSession, say, saying, scripted, settled } from './ground.ts';
 
 const test = suite('chat sessions');
+
+test('a message reads the document of its session once before its turn is written', async () => {
+  const documents = memoryDocuments();
+  const calls: string[] = [];
+  const noted =
+    (name: 'get' | 'replace') =>
+    (kind: Kind, id: string, ...more: unknown[]) => {
+      if (kind.name === SESSION.name) calls.push(name);
+      return (documents[name] as (...args: unknown[]) => unknown)(kind, id, ...more);
+    };
+  const here = ground({ documents: { ...documents, get: noted('get'), replace: noted('replace') } as DocumentStore });
+  const agent = await here.agent(endless());
+  const session = await newSession(agent);
+  await say(agent, session, 'hello');
+  assert.equal(calls.slice(0, 2), ['get', 'replace']);
+  await agent.close();
+});
 
 test('sessions are listed for their owner, the one used last first, from any offset', async () => {
   const here = ground();

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
+import { parseOracleKey } from '../../lib/delegation/oracle-key.ts';
 import { mintInvocation } from '../../lib/delegation/tokens.ts';
 import { makeOracleKey } from '../../server/config/data-dir.ts';
 import { median, type Row, us } from './measure.ts';

@@ -14,8 +14,8 @@ interface Counted {
 }
 
 /** Starts store/snapshot-child.ts with a job. */
-export async function snapshotChild(place: string, job: string, name = ''): Promise<ChildProcess> {
-  return fork(await builtFile('test/store/snapshot-child.ts'), [place, job, name], { execArgv: [] });
+export async function snapshotChild(place: string, job: string): Promise<ChildProcess> {
+  return fork(await builtFile('test/store/snapshot-child.ts'), [place, job], { execArgv: [] });
 }
 
 /** Two processes count up the same keys until they have met there; no count is lost. */

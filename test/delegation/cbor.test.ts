@@ -5,7 +5,7 @@ import { CBOR } from '@ucanto/core';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readCanonical } from '../../lib/delegation/token/cbor.ts';
+import { readCanonical } from '../../lib/delegation/cbor.ts';
 import { chooseSize } from '../support/size.ts';
 
 // Without a byte-order mark, which the library loses.

@@ -18,7 +18,7 @@ async function reasonOf(token: string): Promise<string> {
 
 test('a UCAN in JWT form is called that', async () => {
   for (const version of ['0.8.1', '0.10.0']) assert.is(await reasonOf(jwtToken(version)), 'jwt');
-  assert.match(TOKEN_REASONS.jwt, 'a UCAN in JWT form (ucv 0.8.1); this service takes CARs of UCAN 0.9.1 (ucanto)');
+  assert.match(TOKEN_REASONS.jwt, 'a UCAN in JWT form (ucv 0.8.1); this service accepts UCAN 0.9.1 CARs (ucanto)');
   assert.is(await reasonOf('aa-_.bb-_.cc-_'), 'jwt');
   const others = ['a.b', 'a.b.', '.b.c', 'a.b.c.d', 'a.b c.d', 'a..c', 'a.b=.c', ' a.b.c', 'a.b.c ', '!a.b.c', 'a.b.!'];
   for (const other of [...others, 'a.!.c', '!.b.c']) assert.is(await reasonOf(other), 'not-base64', other);

@@ -14,7 +14,7 @@ import {
   type ResolveKeys,
   tokenGuard,
 } from '../../lib/delegation/index.ts';
-import { issuerKeys } from '../../lib/delegation/issuer/issuer-keys.ts';
+import { issuerKeys } from '../../lib/delegation/issuer-keys.ts';
 import { DELEGATION_LIMITS } from '../../lib/delegation/limits.ts';
 import { type HttpExchange, httpExchange } from '../../lib/http/client.ts';
 import { alice, bob, clockAt, mallory, oracle, text } from './tokens.ts';

@@ -96,11 +96,11 @@ const REFUSED: readonly (readonly [name: string, options: Parameters<typeof mint
   ['a dropped caveat', await under({ capabilities: [talk(alice, { session: 's1' })] }), /does not grant/],
   ['a proof for somebody else', await under({ audience: bob }), /is for did:key:\w+, not for/],
   ['an expired proof', await under({ expiration: NOW - 1 }), /has expired/],
-  ['a proof that is no token', { proofs: ['canary'] }, /is no token/],
+  ['a proof that is no token', { proofs: ['canary'] }, /is not a valid token/],
   ['two proofs', { proofs: [...proofs, ...proofs] }, /one/],
   ['no time at all', { expiresIn: 0, proofs: [] }, /expiresIn is 0/],
-  ['an audience that is no DID', { audience: 'bob', proofs: [] }, /no DID/],
-  ['an ability in capitals', { capability: { can: 'oracle/TALK', with: 'x' }, proofs: [] }, /lower case/],
+  ['an audience that is no DID', { audience: 'bob', proofs: [] }, /not a DID/],
+  ['an ability in capitals', { capability: { can: 'oracle/TALK', with: 'x' }, proofs: [] }, /lower-case/],
 ];
 for (const [name, options, message] of REFUSED)
   test(`it does not mint: ${name}`, async () => {

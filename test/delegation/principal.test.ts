@@ -8,7 +8,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseOracleKey } from '../../lib/delegation/index.ts';
 import { DELEGATION_LIMITS } from '../../lib/delegation/limits.ts';
-import { issuerKey, readPrincipal } from '../../lib/delegation/proof/principal.ts';
+import { issuerKey, readPrincipal } from '../../lib/delegation/principal.ts';
 
 type Row = readonly string[];
 const vectors = (name: string) => JSON.parse(readFileSync(new URL(`../vectors/${name}.json`, import.meta.url), 'utf8'));

@@ -9,9 +9,9 @@ import { Authorization, capability, claim, Failure, Schema } from '@ucanto/valid
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { prove } from '../../lib/delegation/proof/claim.ts';
-import { writeSignedPayload } from '../../lib/delegation/proof/signed-payload.ts';
-import { readChain } from '../../lib/delegation/token/ucan.ts';
+import { prove } from '../../lib/delegation/claim.ts';
+import { writeSignedPayload } from '../../lib/delegation/signed-payload.ts';
+import { readChain } from '../../lib/delegation/ucan.ts';
 import { chooseSize } from '../support/size.ts';
 import { alice, bob, CBOR, cidOf, IDENTITY, link, mallory, oracle, p256, text, tokenOf, ucan } from './tokens.ts';
 

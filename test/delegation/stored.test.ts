@@ -13,7 +13,7 @@ import {
   revocations,
 } from '../../lib/delegation/delegations.ts';
 import { type TokenGuard, tokenGuard } from '../../lib/delegation/guard.ts';
-import type { OracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
+import type { OracleKey } from '../../lib/delegation/oracle-key.ts';
 import { inspectToken, mintDelegation } from '../../lib/delegation/tokens.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { parseKeyring } from '../../lib/keyring.ts';

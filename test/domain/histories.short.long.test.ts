@@ -20,7 +20,7 @@ import { chooseSize } from '../support/size.ts';
 
 const test = suite('histories of proposals');
 
-const HISTORIES = chooseSize({ short: 600, day: 6_000, whole: 30_000 });
+const HISTORIES = chooseSize({ short: 600, day: 3_000, whole: 30_000 });
 const EVENTS = 12;
 const T0 = 1_700_000_000_000;
 const FINAL = new Set(['executed', 'rejected', 'withdrawn', 'vetoed', 'invalidated']);

@@ -4,7 +4,7 @@ import dns from 'node:dns';
 import { Socket } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
+import { parseOracleKey } from '../../lib/delegation/oracle-key.ts';
 import { issuer } from '../../lib/domain/credential/card.ts';
 import { makeOracleKey } from '../../server/config/data-dir.ts';
 import { verdictOn } from './credentials.ts';

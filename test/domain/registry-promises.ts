@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import type { Caller } from '../../lib/domain/caller.ts';
 import { DOMAIN } from '../../lib/domain/kinds.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
-import { compileProperty } from '../../lib/domain/protocol/property.ts';
+import { compileProperty } from '../../lib/domain/twin/property.ts';
 import type { Domain } from '../../lib/domain/twin/record.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { JsonObject } from '../../lib/json/json.ts';

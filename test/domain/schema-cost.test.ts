@@ -5,9 +5,9 @@ import * as assert from 'uvu/assert';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { invalid } from '../../lib/domain/problems.ts';
-import { compileProperty, measureCost } from '../../lib/domain/protocol/property.ts';
 import { NEW_PROTOCOL, NEW_TWIN, TRANSFER } from '../../lib/domain/schema/bodies.ts';
 import { checkShape, listProblems } from '../../lib/domain/schema/check.ts';
+import { compileProperty, measureCost } from '../../lib/domain/twin/property.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 
@@ -89,26 +89,29 @@ const LONG: { readonly [what: string]: Json } = {
   strings: Array.from({ length: 100_000 }, (_, at) => `did:x:${at}`),
 };
 
-test('a list that is too long is one problem, whatever is in it', () => {
+test('a list that is too long is one problem, whatever is in it', async () => {
   for (const [what, list] of Object.entries(LONG)) {
     for (const field of ['alsoKnownAs', 'controller', 'services'])
       assert.equal(
-        listProblems(NEW_TWIN, { type: 'Project', [field]: list }).map((problem) => problem.field),
+        (await listProblems(NEW_TWIN, { type: 'Project', [field]: list })).map((problem) => problem.field),
         [`/${field}`],
         what,
       );
-    assert.is(listProblems(TRANSFER, { controller: list }).length, 1);
-    assert.is(listProblems(NEW_TWIN, { type: 'Project', relationships: { r: list } }).length, 1);
-    assert.is(listProblems(NEW_PROTOCOL, { type: 'Protocol', linkedClaim: list }).length, 1);
+    assert.is((await listProblems(TRANSFER, { controller: list })).length, 1);
+    assert.is((await listProblems(NEW_TWIN, { type: 'Project', relationships: { r: list } })).length, 1);
+    assert.is((await listProblems(NEW_PROTOCOL, { type: 'Protocol', linkedClaim: list })).length, 1);
   }
   const names = Object.fromEntries((LONG.strings as string[]).map((name) => [name, 1]));
-  assert.match(listProblems(NEW_TWIN, names)[0]!.error, 'has 100000 fields that are not known');
-  assert.match(listProblems(NEW_TWIN, { type: 'Project', relationships: names })[0]!.error, 'more than 256 properties');
+  assert.match((await listProblems(NEW_TWIN, names))[0]!.error, 'has 100000 fields that are not known');
+  assert.match(
+    (await listProblems(NEW_TWIN, { type: 'Project', relationships: names }))[0]!.error,
+    'more than 256 properties',
+  );
 });
 
-test('a refusal lists a hundred problems at most, and says how many more there are; long texts are cut', () => {
+test('a refusal lists a hundred problems at most, and says how many more there are; long texts are cut', async () => {
   try {
-    checkShape(NEW_TWIN, { type: 'Project', services: Array.from({ length: 256 }, () => ({})) }, 'The twin');
+    await checkShape(NEW_TWIN, { type: 'Project', services: Array.from({ length: 256 }, () => ({})) }, 'The twin');
     assert.unreachable();
   } catch (error) {
     const { message, details } = error as TwinlineError;

@@ -14,7 +14,7 @@ import { governance, operator, owner, type Polls, polls, rep, voter } from './vo
 
 const test = suite('verification through crashes');
 
-const LIVES = chooseSize({ short: 60, day: 300, whole: 3_000 });
+const LIVES = chooseSize({ short: 60, day: 150, whole: 3_000 });
 const P = 'p';
 /** Longer than every lease and pause. */
 const WHILE = 10_000;

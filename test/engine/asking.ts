@@ -2,8 +2,9 @@
 
 import * as assert from 'uvu/assert';
 import { type AnyStateMachine, assign, createMachine } from 'xstate';
-import { type Conversation, type MachineOptions, machineConversation } from '../../lib/engine/conversation.ts';
+import type { Conversation } from '../../lib/engine/conversation.ts';
 import type { Engine } from '../../lib/engine/engine.ts';
+import { type MachineOptions, machineConversation } from '../../lib/engine/machine/machine-conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Service } from '../../lib/engine/service.ts';
 import type { Json } from '../../lib/json/json.ts';

@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
-import { machineConversation } from '../../lib/engine/conversation.ts';
+import { machineConversation } from '../../lib/engine/machine/machine-conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import { type Decision, type SessionState, takeTurn } from '../../lib/engine/session/turn.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';

@@ -1,7 +1,7 @@
 // A machine that counts, one that can go wrong in every way, and a store in which others are first.
 
 import { assign, createMachine, sendTo } from 'xstate';
-import { machineConversation } from '../../lib/engine/conversation.ts';
+import { machineConversation } from '../../lib/engine/machine/machine-conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Json } from '../../lib/json/json.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
@@ -40,6 +40,7 @@ export const counter = () =>
         on: { reset: '.on' },
       } as never),
     ),
+    { shown: 'all' },
   );
 
 /** How far it has counted. */

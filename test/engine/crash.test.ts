@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { machineConversation } from '../../lib/engine/conversation.ts';
+import { machineConversation } from '../../lib/engine/machine/machine-conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Service } from '../../lib/engine/service.ts';
 import { wakeSession } from '../../lib/engine/session/turn.ts';
@@ -71,7 +71,7 @@ test('a crash while a call held a credential: it is sealed where the session is 
   };
   const headers = { authorization: 'Bearer credential-0123456789' };
   const keyring = parseKeyring('8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13');
-  const here = place(patient(asking({ headers })), { services: { ask: service }, keyring });
+  const here = place(patient(asking({ headers }), { shown: 'all' }), { services: { ask: service }, keyring });
   await begin(here.engine());
   void say(here.doomed(), ASK, { turnKey: 'k1' });
   await settled();

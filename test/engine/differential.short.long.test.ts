@@ -7,8 +7,9 @@ import { type AnyActorRef, type AnyMachineSnapshot, createActor, fromPromise, ty
 import { refusal } from '../../lib/engine/calls.ts';
 import type { Reply } from '../../lib/engine/conversation.ts';
 import type { TurnReport } from '../../lib/engine/engine.ts';
+import { toPath } from '../../lib/engine/machine/state-path.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
-import { type ScreenNode, toPath } from '../../lib/flow/run/scope.ts';
+import type { ScreenNode } from '../../lib/flow/run/scope.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { chooseSize } from '../support/size.ts';
 import { marketFlow, marketServices } from './market.ts';

@@ -2,11 +2,11 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { assign, createMachine } from 'xstate';
+import { assign, createMachine, type EventObject } from 'xstate';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
-import { machineConversation } from '../../lib/engine/conversation.ts';
 import type { EngineOptions } from '../../lib/engine/engine.ts';
 import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
+import { machineConversation } from '../../lib/engine/machine/machine-conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import { decodeRecord, encodeRecord, type SessionRecord } from '../../lib/engine/session/record.ts';
 import { wakeSession } from '../../lib/engine/session/turn.ts';
@@ -32,6 +32,7 @@ const waking = () =>
         },
       }),
     ),
+    { shown: 'all' },
   );
 
 test('of several timers the earliest is when a session is due', async () => {
@@ -169,7 +170,7 @@ test('an input interrupts only what is waited for', async () => {
       takesWhileCalling: false,
       interrupt: (view, input) => {
         asked.push(input);
-        return plain.read(view, input, () => '');
+        return plain.read(view, input, () => '') as EventObject;
       },
     },
     { services: { ask: ask.service } },

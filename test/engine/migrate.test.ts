@@ -3,8 +3,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AnyStateMachine, createMachine } from 'xstate';
-import { type Conversation, library, machineConversation } from '../../lib/engine/conversation.ts';
+import { type Conversation, library } from '../../lib/engine/conversation.ts';
 import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
+import { machineConversation } from '../../lib/engine/machine/machine-conversation.ts';
 import { type AtRest, compileMachine } from '../../lib/engine/machine/transition.ts';
 import { wakeSession } from '../../lib/engine/session/turn.ts';
 import { begin, gate, KEY, place, say, settled, textOf } from './support.ts';

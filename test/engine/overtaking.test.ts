@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { machineConversation } from '../../lib/engine/conversation.ts';
+import { machineConversation } from '../../lib/engine/machine/machine-conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import { takeTurn } from '../../lib/engine/session/turn.ts';
 import { TwinlineError } from '../../lib/errors.ts';

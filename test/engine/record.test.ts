@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
-import { machineConversation } from '../../lib/engine/conversation.ts';
+import { machineConversation } from '../../lib/engine/machine/machine-conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import {
   decodeRecord,

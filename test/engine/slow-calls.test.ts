@@ -3,8 +3,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
-import { machineConversation } from '../../lib/engine/conversation.ts';
 import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
+import { machineConversation } from '../../lib/engine/machine/machine-conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Service } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';

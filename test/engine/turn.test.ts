@@ -3,9 +3,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
-import { machineConversation } from '../../lib/engine/conversation.ts';
 import type { Engine } from '../../lib/engine/engine.ts';
 import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
+import { machineConversation } from '../../lib/engine/machine/machine-conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import { type Decision, type SessionState, type TurnResult, takeTurn } from '../../lib/engine/session/turn.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';

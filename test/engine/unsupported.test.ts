@@ -17,7 +17,7 @@ import {
   setup,
   spawnChild,
 } from 'xstate';
-import { machineConversation } from '../../lib/engine/conversation.ts';
+import { machineConversation } from '../../lib/engine/machine/machine-conversation.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { findLoss } from '../../lib/json/lossless.ts';

@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type ApiName, readApi } from '../guides/api.ts';
-import { checkedExample, countPromises, HELLO_FLOW } from '../guides/examples.ts';
+import { type ApiName, readApi } from '../../server/docs/generate/api.ts';
+import { HELLO_FLOW } from '../../server/docs/generate/examples.ts';
+import { checkedExample, countPromises } from '../guides/examples.ts';
 import { KEYS } from '../package/keys.ts';
 import { ROOT } from '../package/manifest.ts';
 import { builtPackage, TSC } from '../support/build.ts';
@@ -68,7 +69,7 @@ test.before(async () => {
   const files = ['check.ts', 'run.ts'];
   writeFileSync(join(folder, 'check.ts'), CHECK);
   writeFileSync(join(folder, 'run.ts'), RUN);
-  for (const [subpath, names] of await readApi(dist)) {
+  for (const [subpath, names] of readApi(dist)) {
     const examples = names.filter(
       (one): one is ApiName & { example: string } => one.example !== undefined && !one.seeAt,
     );

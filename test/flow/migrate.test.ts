@@ -3,10 +3,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createEngine } from '../../lib/engine/engine.ts';
+import { toPath } from '../../lib/engine/machine/state-path.ts';
 import { type TurnResult, takeTurn } from '../../lib/engine/session/turn.ts';
 import type { Flow, Migration, Screen } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
-import { toPath } from '../../lib/flow/run/scope.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { flowOf, menuTo, type Phone, phone } from './phone.ts';
 

@@ -3,11 +3,11 @@
 import * as assert from 'uvu/assert';
 import type { Reply } from '../../lib/engine/conversation.ts';
 import { createEngine, type Engine, type Fact } from '../../lib/engine/engine.ts';
+import { toPath } from '../../lib/engine/machine/state-path.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { type Decision, type TurnResult, takeTurn } from '../../lib/engine/session/turn.ts';
 import type { Flow, Screen } from '../../lib/flow/format/flow.ts';
 import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
-import { toPath } from '../../lib/flow/run/scope.ts';
 import { drivenClock } from '../../lib/flow/testing/session.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import type { Keyring } from '../../lib/keyring.ts';

@@ -11,7 +11,7 @@ import { openSocketReader, type SocketReader } from './socket-reader.ts';
 
 const test = suite('random packets');
 const KEPT = new URL('packets/', import.meta.url);
-const PACKETS = chooseSize({ short: 1_000, day: 4_000, whole: 8_000 });
+const PACKETS = chooseSize({ short: 1_000, day: 2_000, whole: 8_000 });
 
 let sockets: SocketReader;
 let readers: Readonly<Record<string, Reader>>;

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
-import { type CacheKey, type CacheOptions, entityTag, openCache } from '../../lib/gateway/cache/cache.ts';
+import { type CacheKey, type CacheOptions, entityTag, openCache } from '../../lib/gateway/channel/cache.ts';
 import type { StopSignal } from '../../lib/gateway/channel/channel.ts';
 import { http2Channel } from '../../lib/gateway/channel/http2-channel.ts';
 import { GATEWAY_LIMITS } from '../../lib/gateway/limits.ts';

@@ -119,7 +119,7 @@ test('what is no descriptor is refused, with the way to make some', () => {
   const future = file('a.proto', { syntax: 'editions', edition: 99_999 });
   refusal(() => readDescriptorFiles(packed([future])));
   const error = refusal(() => readDescriptorSet(Buffer.from('hello, this is text'), 'node.binpb'));
-  assert.match(error.message, /^node\.binpb cannot be read.*--include_imports --descriptor_set_out/);
+  assert.match(error.message, /^node\.binpb is not a FileDescriptorSet.*--include_imports --descriptor_set_out/);
 });
 
 test('an http option in parts is one option, and one that is broken is told with its method', () => {

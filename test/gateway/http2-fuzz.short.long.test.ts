@@ -80,7 +80,7 @@ test('every stream ends once, and the same whether bytes come alone or together'
       assert.equal(await hear(inPieces(bytes, () => 1)), whole);
       assert.equal(await hear(inPieces(bytes, () => sizes.next().value)), whole);
     }),
-    { numRuns: chooseSize({ short: 60, day: 1_000, whole: 5_000 }) },
+    { numRuns: chooseSize({ short: 60, day: 500, whole: 5_000 }) },
   );
 });
 
@@ -108,7 +108,7 @@ test('every call ends with a status by its deadline', async () => {
       await channel.close();
       await node.stop();
     }),
-    { numRuns: chooseSize({ short: 10, day: 60, whole: 300 }) },
+    { numRuns: chooseSize({ short: 10, day: 30, whole: 300 }) },
   );
 });
 

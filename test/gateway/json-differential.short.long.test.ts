@@ -20,7 +20,7 @@ import {
 const test = suite('json differential');
 
 const MESSAGES_PER_SCHEMA = 50;
-const SCHEMAS = chooseSize({ short: 40, day: 400, whole: 2_000 });
+const SCHEMAS = chooseSize({ short: 40, day: 200, whole: 2_000 });
 let lastRefusal = '';
 
 function forSchemas(schemas: number, check: (schema: Schema, random: Random, seed: number) => void): void {

@@ -28,7 +28,7 @@ const OF_MANY_PARTS = [
   'an Any in an Any, all out of order',
   'packed reals',
 ];
-const LARGE_AT_ONCE = chooseSize({ short: 3, day: 15, whole: 30 });
+const LARGE_AT_ONCE = chooseSize({ short: 3, day: 8, whole: 30 });
 /** What the gateway's table of errors declares for a reply that it cannot or will not tell. */
 const DECLARED = [200, 500, 502, 503, 504];
 

@@ -3,23 +3,21 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { twinline } from '../../server/cli/main.ts';
+import { readApi, writeReport } from '../../server/docs/generate/api.ts';
 import { ROOT } from '../package/manifest.ts';
 import { guaranteesPage, PAGE } from '../promises/page.ts';
-import { readApi, writeApiGuide, writeReport } from './api.ts';
+import { builtPackage } from '../support/build.ts';
 import { commandLineGuide } from './command-line.ts';
 import { operatorsGuide } from './metrics.ts';
 
 export const PICTURE = 'server/docs/guides/main-flow.svg';
-export const API_GUIDE = 'server/docs/guides/api.md';
 /** The public names, for reviews. */
 export const API_REPORT = 'test/fixtures/package/api.txt';
 export const OPERATORS = 'server/docs/guides/operators.md';
 
 if (process.argv[1] === import.meta.filename) {
   writeFileSync(join(ROOT, 'server/docs/guides/cli.md'), await commandLineGuide());
-  const api = await readApi();
-  writeFileSync(join(ROOT, API_GUIDE), writeApiGuide(api));
-  writeFileSync(join(ROOT, API_REPORT), writeReport(api));
+  writeFileSync(join(ROOT, API_REPORT), writeReport(readApi(join(await builtPackage(), 'dist'))));
   writeFileSync(join(ROOT, PAGE), guaranteesPage());
   writeFileSync(join(ROOT, OPERATORS), operatorsGuide(readFileSync(join(ROOT, OPERATORS), 'utf8')));
   process.exitCode = await writePicture(join(ROOT, PICTURE));

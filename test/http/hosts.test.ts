@@ -71,7 +71,7 @@ for (const [why, addresses] of Object.entries(NOT_PUBLIC)) {
       assert.not(isPublicUrl(`https://${host}/a`), address);
       assert.not(isPublicUrl(`mqtt://${host}/a`), address);
       assert.ok(addressProblem(`https://${host}/a`), address);
-      assert.match(String((await lookup(address))?.message), 'leads to an address that is not public', address);
+      assert.match(String((await lookup(address))?.message), 'resolves to an address that is not public', address);
       assert.ok(await findResolvedProblem('https://name.example/', resolving(address)), address);
       assert.is(publicHomeserver(`https://${host}`), undefined, address);
     }

@@ -16,7 +16,7 @@ export const GROUPS: { readonly [name: string]: Group } = {
   },
   cors: {
     guards: 'which pages of other origins may call what',
-    files: ['server/http/middleware/cors.ts', 'server/http/middleware/own-origin.ts'],
+    files: ['server/http/middleware/cors.ts', 'server/http/middleware/operator.ts'],
     tests: ['server/http/cors-headers'],
   },
   limiter: {
@@ -38,8 +38,8 @@ export const GROUPS: { readonly [name: string]: Group } = {
     guards: 'which delegations and invocations pass',
     files: [
       'lib/delegation/guard.ts',
-      ...['claim', 'principal', 'signed-payload'].map((name) => `lib/delegation/proof/${name}.ts`),
-      ...['car', 'cbor', 'ucan'].map((name) => `lib/delegation/token/${name}.ts`),
+      ...['claim', 'principal', 'signed-payload'].map((name) => `lib/delegation/${name}.ts`),
+      ...['car', 'cbor', 'ucan'].map((name) => `lib/delegation/${name}.ts`),
     ],
     tests: [
       'guard',
@@ -56,7 +56,7 @@ export const GROUPS: { readonly [name: string]: Group } = {
   },
   pin: {
     guards: 'who may log in by PIN, and what guesses cost',
-    files: ['attempts', 'check', 'pin', 'account', 'sim', 'spray'].map((name) => `lib/account/${name}.ts`),
+    files: ['attempts', 'check', 'pin', 'account', 'records', 'spray'].map((name) => `lib/account/${name}.ts`),
     tests: ['attempts', 'account', 'meanwhile', 'pin', 'weak', 'sim', 'spray', 'shared-spray'].map(
       (name) => `account/${name}`,
     ),

@@ -93,7 +93,7 @@ test('an alert is told with its values, and with a link to the guide on the serv
       exp_labels: { ...labels, instance: 'a:9464', store: 'sessions', kind: 'redis' },
       exp_annotations: {
         ...annotations,
-        description: 'a:9464 cannot use redis, where sessions are kept.',
+        description: 'a:9464 cannot use redis, which stores sessions.',
         runbook_url: `${LINKED}/docs/guides/operators#when-something-is-away`,
       },
     };

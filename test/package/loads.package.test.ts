@@ -1,5 +1,6 @@
 // What each subpath of the package reaches, by `import` and by `import()`: its own modules and these packages.
 
+import { isBuiltin } from 'node:module';
 import { relative } from 'node:path';
 import { build } from 'esbuild';
 import { suite } from 'uvu';
@@ -14,20 +15,20 @@ const LOADED: { readonly [subpath: string]: string } = {
   '.': 're2js xstate later:@humanwhocodes/momoa',
   './flow': '@humanwhocodes/momoa re2js xstate',
   './ussd': 'lru-cache xstate',
-  './domain': 'ajv ajv-formats ipaddr.js lru-cache re2js xstate',
+  './domain': 'ajv-formats lru-cache xstate later:ajv later:ipaddr.js later:re2js',
   './agent':
-    '@opentelemetry/api @ucanto/core ipaddr.js lru-cache xstate later:@ai-sdk/openai-compatible later:@modelcontextprotocol/sdk later:ai',
+    '@opentelemetry/api @ucanto/core ipaddr.js lru-cache re2js xstate later:@ai-sdk/openai-compatible later:@modelcontextprotocol/sdk later:ai',
   './gateway': '@bufbuild/protobuf @humanwhocodes/momoa lru-cache',
   './delegation': '@opentelemetry/api @ucanto/core @ucanto/principal ipaddr.js lru-cache xstate',
   './store/memory': '',
-  './store/lmdb': 'libsql lmdb lru-cache',
-  './store/sqlite': 'libsql',
+  './store/lmdb': 'later:libsql later:lmdb later:lru-cache',
+  './store/sqlite': 'later:libsql',
   './store/redis': 'ioredis',
   './store/mongo': 'lru-cache mongodb',
   './machines': 'xstate',
   './testing': '@humanwhocodes/momoa re2js xstate later:fast-check',
   './server':
-    '@humanwhocodes/momoa @koa/cors @koa/router @opentelemetry/api @ucanto/core @ucanto/principal ajv ajv-formats chokidar engine.io helmet ipaddr.js koa koa-bodyparser koa-helmet koa-ratelimit libsql lmdb lru-cache marked picocolors pino re2js socket.io socket.io-adapter ws xstate later:@ai-sdk/openai-compatible later:@bufbuild/protobuf later:@digitalbazaar/data-integrity later:@digitalbazaar/eddsa-rdfc-2022-cryptosuite later:@digitalbazaar/vc later:@grpc/grpc-js later:@modelcontextprotocol/sdk later:accepts later:ai later:fresh later:ioredis later:minisearch later:mongodb',
+    '@humanwhocodes/momoa @koa/cors @koa/router @opentelemetry/api @ucanto/core @ucanto/principal ajv ajv-formats chokidar engine.io helmet ipaddr.js koa koa-bodyparser koa-helmet koa-ratelimit lru-cache marked picocolors pino re2js socket.io socket.io-adapter ws xstate later:@ai-sdk/openai-compatible later:@bufbuild/protobuf later:@digitalbazaar/data-integrity later:@digitalbazaar/eddsa-rdfc-2022-cryptosuite later:@digitalbazaar/vc later:@grpc/grpc-js later:@modelcontextprotocol/sdk later:accepts later:ai later:fresh later:ioredis later:libsql later:lmdb later:minisearch later:mongodb',
 };
 
 const { dependencies, optionalDependencies, peerDependencies } = manifest;
@@ -37,6 +38,8 @@ interface Reach {
   /** Paths from the folder of the package, also of those that a call loads. */
   readonly modules: readonly string[];
   readonly packages: string;
+  /** Built-in modules of Node, sorted. */
+  readonly builtins: readonly string[];
 }
 
 async function reachOf(file: string): Promise<Reach> {
@@ -65,7 +68,9 @@ async function reachOf(file: string): Promise<Reach> {
       if (!external && kind === 'import-statement') first.add(imported);
   const now = packagesOf(first, ['import-statement']);
   const later = packagesOf(modules, ['import-statement', 'dynamic-import']).filter((name) => !now.includes(name));
-  return { modules, packages: [...now, ...later.map((name) => `later:${name}`)].join(' ') };
+  const imported = modules.flatMap((path) => metafile.inputs[path]!.imports.map(({ path }) => path));
+  const builtins = [...new Set(imported.filter(isBuiltin))].sort();
+  return { modules, packages: [...now, ...later.map((name) => `later:${name}`)].join(' '), builtins };
 }
 
 for (const [subpath, file] of Object.entries(manifest.exports))
@@ -79,8 +84,15 @@ for (const [subpath, file] of Object.entries(manifest.exports))
     assert.is(packages, LOADED[subpath]);
   });
 
+test('only the machines run where there is no Node, such as in a browser', async () => {
+  const free: string[] = [];
+  for (const [subpath, file] of Object.entries(manifest.exports))
+    if (!(await reachOf(file)).builtins.length) free.push(subpath);
+  assert.equal(free, ['./machines']);
+});
+
 test('lint of a flow loads neither the compiler of schemas nor what serves', async () => {
-  const { packages } = await reachOf('dist/server/cli/verbs/lint.js');
+  const { packages } = await reachOf('dist/server/cli/menus/lint.js');
   assert.is(packages, '@humanwhocodes/momoa picocolors re2js xstate later:cli-progress');
 });
 

@@ -7,9 +7,9 @@ import * as assert from 'uvu/assert';
 import { systemClock } from '../../lib/clock.ts';
 import { makeAnchor } from '../../server/docs/markdown.ts';
 import { watchClocks } from '../../server/health/clock-watch.ts';
-import { createMetrics } from '../../server/health/metrics.ts';
-import { processMetrics } from '../../server/health/process-metrics.ts';
-import { serviceCalls } from '../../server/health/service-calls.ts';
+import { createMetrics } from '../../server/telemetry/metrics.ts';
+import { processMetrics } from '../../server/telemetry/process-metrics.ts';
+import { serviceCalls } from '../../server/telemetry/turn-watch.ts';
 import { declaredMetrics, shippedAlerts } from '../guides/metrics.ts';
 import { withGateway } from '../server/gateway/place.ts';
 import { DIAL } from '../server/support/serve.ts';
@@ -38,7 +38,7 @@ const inGrafana = (expr: string) => expr.replaceAll('$__rate_interval', '5m');
 
 /** What a server with all its doors says of itself once each of them was used. */
 async function renderedMetrics(): Promise<string> {
-  const told = createMetrics({ inFlight: 0, loopDelayMs: 0 });
+  const told = createMetrics();
   // What is hard to bring about from outside.
   told.forbidden('hubtel', 'secret');
   told.problem('sweep');
@@ -65,7 +65,7 @@ async function renderedMetrics(): Promise<string> {
     for (const text of ['', '*']) await server.ussd({ ...DIAL, sessionId: 'e', text });
     await server.ask('/metrics');
     await new Promise((resolve) => setTimeout(resolve, 300));
-    return `${(await server.ask('/metrics')).text}\n${told.render([])}\n${[...calls.metrics(), ...own.metrics(), ...clocks.metrics()].join('\n')}`;
+    return `${(await server.ask('/metrics')).text}\n${await told.render()}\n${[...calls.metrics(), ...own.metrics(), ...clocks.metrics()].join('\n')}`;
   });
 }
 

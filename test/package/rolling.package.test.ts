@@ -17,7 +17,7 @@ import { until } from '../support/until.ts';
 import { startNginx } from './nginx.ts';
 
 const test = suite('rolling restarts');
-const RESTARTS = chooseSize({ short: 2, day: 4, whole: 10 });
+const RESTARTS = chooseSize({ short: 2, day: 2, whole: 10 });
 const CALLERS = 8;
 /** Of each restart, so that it happens under load. */
 const TURNS = 200;

@@ -1,7 +1,17 @@
 // The packed package in the stacks of others: the programs of the guide "In your stack", run by each runtime, bundler and test runner.
 
-import { execFile, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
@@ -9,22 +19,32 @@ import * as assert from 'uvu/assert';
 import { guideText } from '../../server/docs/guides.ts';
 import { blocksOf } from '../guides/blocks.ts';
 import { withFolder } from '../support/process.ts';
+import { isWhole } from '../support/size.ts';
 import { skipped } from '../support/skip.ts';
+import { until } from '../support/until.ts';
 import { ROOT } from './manifest.ts';
 import { buildPackage, copyPacked, linkDependencies } from './packed.ts';
 
 const test = suite('stacks');
 
 const TOOLS = [
+  '@hono/node-server@1.19.19',
+  '@nestjs/common@11.2.10',
+  '@nestjs/core@11.2.10',
+  '@nestjs/platform-express@11.2.10',
   '@rollup/plugin-commonjs@29.0.3',
   '@rollup/plugin-node-resolve@16.0.3',
   'bun@1.4.5',
   'deno@2.9.6',
   'jest@30.5.2',
+  'reflect-metadata@0.2.2',
   'rollup@4.68.8',
+  'rxjs@7.8.0',
   'vite@8.3.8',
   'vitest@3.2.4',
   'webpack@5.113.0',
+  // Its packages have 300 MB, and it builds for a minute.
+  ...(isWhole ? ['next@15.5.29', 'react@19.0.9', 'react-dom@19.0.9'] : []),
 ];
 /** No package that is younger is installed: another day gives the same tree. */
 const BEFORE = '2026-11-25';
@@ -40,15 +60,20 @@ test.before(async () => {
   rmSync(join(folder, 'source'), { recursive: true, force: true });
   await buildPackage(join(folder, 'source'));
   copyPacked(join(folder, 'source'), tool('twinline'));
-  linkDependencies(join(folder, 'node_modules'));
-  link('esbuild');
+  // Inside of it: the tools bring other versions of some.
+  linkDependencies(join(tool('twinline'), 'node_modules'));
+  for (const name of ['esbuild', 'express', 'fastify', 'hono', 'tsx', 'xstate']) link(name);
   for (const block of blocksOf(await guideText('stacks')))
-    if (block.kind === 'write') writeFileSync(join(folder, block.file), block.text);
+    if (block.kind === 'write') {
+      mkdirSync(dirname(join(folder, block.file)), { recursive: true });
+      writeFileSync(join(folder, block.file), block.text);
+    }
 });
 
 function installTools(): void {
   const mark = join(folder, 'installed.json');
-  if (existsSync(mark)) return;
+  const installed: readonly string[] = existsSync(mark) ? JSON.parse(readFileSync(mark, 'utf8')) : [];
+  if (TOOLS.every((name) => installed.includes(name))) return;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{"type":"module","private":true}');
@@ -152,5 +177,49 @@ test('a function answers, and a process that is told to end ends by itself', asy
   assert.match(await node('--input-type=module', '--eval', call), SAID);
   assert.is(await node('shutdown.mjs'), 'closed\n');
 });
+
+/** Starts a server, which says where it listens, and asks it once; gives its answer. */
+async function answered(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const options = { cwd: folder, env: { ...process.env, ...env } };
+  const server = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [server.stdout, server.stderr]) stream.on('data', (part) => (said += part));
+  try {
+    const url = await until('the server to say where it listens', () => {
+      if (server.exitCode !== null) throw new Error(said);
+      return /http:\S+/.exec(said)?.[0];
+    });
+    const headers = { 'content-type': 'text/plain' };
+    return await (await fetch(`${url}/dial`, { method: 'POST', headers, body: '1*2' })).text();
+  } finally {
+    server.kill();
+  }
+}
+
+const HOSTS: Readonly<Record<string, readonly string[]>> = {
+  Express: ['express.mjs'],
+  Fastify: ['fastify.mjs'],
+  Hono: ['hono.mjs'],
+  Nest: ['--import', 'tsx', 'nest.ts'],
+};
+
+for (const [name, args] of Object.entries(HOSTS))
+  test(`${name} serves it`, async () => {
+    assert.is(await answered(args, { TSX_TSCONFIG_PATH: 'nest.tsconfig.json' }), SAID);
+  });
+
+for (const program of ['threads.mjs', 'cluster.mjs'])
+  test(`${program}: three press a key of one caller, and each press counts once`, async () => {
+    rmSync(join(folder, 'sessions'), { recursive: true, force: true });
+    assert.is(await node(program), '15 cups. Thank you.\n');
+  });
+
+if (isWhole)
+  test('Next.js builds its route, and what it puts together runs alone', () =>
+    withFolder(async (alone) => {
+      await printed(tool('.bin/next'), ['build'], { NEXT_TELEMETRY_DISABLED: '1' });
+      cpSync(join(folder, '.next/standalone'), alone, { recursive: true });
+      assert.is(await answered([join(alone, 'server.js')], { PORT: '0', HOSTNAME: '127.0.0.1' }), SAID);
+    }));
 
 test.run();

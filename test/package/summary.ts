@@ -3,7 +3,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { readApi } from '../guides/api.ts';
+import { readApi } from '../../server/docs/generate/api.ts';
 import { ROOT } from './manifest.ts';
 
 /** Bytes; raise it with a reason. Swagger UI and the studio are a third; modules are packed with their comments. */
@@ -16,7 +16,7 @@ const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-sc
 const [{ size, unpackedSize, entryCount }] = JSON.parse(stdout) as [
   { size: number; unpackedSize: number; entryCount: number },
 ];
-const api = await readApi(join(ROOT, 'dist'));
+const api = readApi(join(ROOT, 'dist'));
 const names = [...api.values()].flat();
 const silent = names.filter(({ says }) => says === '').length;
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(2)} MB`;

@@ -74,11 +74,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     },
     {
       promise: 'What was answered is on the disk: kill -9 between any two turns, and the dialogue goes on',
-      proofs: [
-        'server/ussd/exactly-once.short.kills',
-        'store/lmdb-processes.short.kills',
-        'restart/restart-loop.short.kills',
-      ],
+      proofs: ['server/ussd/exactly-once.short.kills', 'restart/restart-loop.short.kills'],
       longer: 'npm run restarts -- --cycles 5000',
     },
     {
@@ -106,7 +102,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'A log that cannot be written loses lines, which are counted and told, and ends nothing; neither do files of menu tests that cannot be read, and plugins that hang at the start end it by name',
-      proofs: ['server/health/log-output', 'server/boot/process.short.kills', 'server/plugins/load'],
+      proofs: ['server/telemetry/log-output', 'server/boot/process.short.kills', 'server/plugins/load'],
     },
     {
       promise:

@@ -7,7 +7,7 @@ import { chooseSize } from '../support/size.ts';
 import { restartLoop } from './loop.ts';
 
 /** `npm run restarts` takes as many as are wanted. */
-const CYCLES = chooseSize({ short: 6, day: 40, whole: 80 });
+const CYCLES = chooseSize({ short: 6, day: 20, whole: 80 });
 
 const test = suite('restart loop');
 

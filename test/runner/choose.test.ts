@@ -19,6 +19,7 @@ const FILES: Readonly<Record<string, string>> = {
   'room/h.tests.ts': '',
   'room/i.ts': '',
   'fixtures/j.test.ts': '',
+  'l.stores.test.ts': "export const runs = 'waits';\n",
   'k.test.ts': "// A comment.\nexport const runs = 'alone';\n",
 };
 
@@ -34,7 +35,7 @@ test('each file is in one suite; npm test takes those without one, and those wit
     const bySuite = SUITES.map((one) => names(filesOf(one, files)));
     assert.equal(bySuite, [
       ['a.test.ts', 'k.test.ts', 'room/d.test.ts'],
-      [],
+      ['l.stores.test.ts'],
       [],
       [],
       ['room/c.kills.test.ts'],
@@ -44,6 +45,7 @@ test('each file is in one suite; npm test takes those without one, and those wit
       files.filter(({ runs }) => runs !== 'shared').map(({ name, runs }) => [name, runs]),
       [
         ['k.test.ts', 'alone'],
+        ['l.stores.test.ts', 'waits'],
         ['room/d.test.ts', 'fresh'],
       ],
     );

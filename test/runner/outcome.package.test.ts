@@ -9,34 +9,6 @@ const SOON = ['--stall', '1000'];
 
 const test = suite('outcome');
 
-test('a good run ends with its counts and exit code 0', async () => {
-  const { code, text, lastLine } = await runFixture('good');
-  assert.is(lastLine, '5 passed, 0 failed', text);
-  assert.is(code, 0);
-  assert.match(text, /^✓ good\.test\.ts {2}4 passed {2}\d+ ms$/m);
-  assert.match(text, /^a line of a test$/m);
-  assert.not.match(text, /•|Total:/);
-});
-
-test('a word chooses files by their path, and a word without a file fails', async () => {
-  const [one, none] = await Promise.all([
-    runFixture('good', { words: ['linger'] }),
-    runFixture('good', { words: ['linger', 'nosuch'] }),
-  ]);
-  assert.is(one.lastLine, '1 passed, 0 failed');
-  assert.is(one.code, 0);
-  assert.is(none.lastLine, '1 passed, 1 failed');
-  assert.is(none.code, 1);
-  assert.match(none.text, /nosuch\n +no test file has this in its path/);
-});
-
-test('an unknown option fails instead of running everything', async () => {
-  const { code, text, lastLine } = await runFixture('good', { words: ['--updat'] });
-  assert.is(code, 1);
-  assert.is(lastLine, '0 passed, 1 failed');
-  assert.match(text, /Unknown option '--updat'/);
-});
-
 test('in several processes the same is counted, and one that ends or never yields fails its file alone', async () => {
   const [good, empty, exits, spins] = await Promise.all(
     ['good', 'empty', 'exits', 'spins'].map((name) => runFixture(name, { jobs: 2, words: SOON })),

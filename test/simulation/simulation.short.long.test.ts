@@ -10,8 +10,8 @@ import { simulateInPool } from './pool.ts';
 import { setupOf } from './setup.ts';
 
 /** `npm run simulate` takes as many as are wanted. */
-const SEEDS = chooseSize({ short: 200, day: 1_500, whole: 3_000 });
-const ON_MEMORY = chooseSize({ short: 60, day: 1_000, whole: 1_000 });
+const SEEDS = chooseSize({ short: 200, day: 800, whole: 3_000 });
+const ON_MEMORY = chooseSize({ short: 60, day: 400, whole: 1_000 });
 
 const test = suite('simulation');
 

@@ -30,7 +30,7 @@ const textOf = (n: number) => `${n} `.repeat(((n * 7_919) % 700) + 1).slice(0, 3
 interface Ground {
   readonly file: string;
   /** Opens the store whose file is in this folder. */
-  open(folder: string): Used;
+  open(folder: string): Promise<Used>;
 }
 
 interface Used {
@@ -46,8 +46,9 @@ const KIND = { name: 'paper', indexes: { byNumber: { fields: ['number'] } } };
 const GROUNDS: Readonly<Record<string, Ground>> = {
   lmdb: {
     file: 'data.mdb',
-    open: (path) => {
+    open: async (path) => {
       const store = lmdbSnapshots({ path });
+      await store.ping();
       const session = (n: number) => ({ record: textOf(n), turnKey: 't', reply: '', ended: false, expiresAt: 8e15 });
       return {
         ...{ ping: store.ping, close: store.close, drop: (n) => store.remove(`key ${n}`) },
@@ -61,8 +62,9 @@ const GROUNDS: Readonly<Record<string, Ground>> = {
   },
   sqlite: {
     file: 'documents.db',
-    open: (path) => {
+    open: async (path) => {
       const store = sqliteDocuments({ path: join(path, 'documents.db') });
+      await store.ping();
       const isDeclared = store.declare([KIND]);
       return {
         ...{ ping: store.ping, close: store.close },
@@ -104,7 +106,7 @@ const isStore = ({ code }: TwinlineError) => code === 'ERR_STORE';
 async function use(ground: Ground, path: string): Promise<string> {
   let store: Used;
   try {
-    store = ground.open(path);
+    store = await ground.open(path);
   } catch (error) {
     return isStore(error as TwinlineError) && /damaged|failed/.test((error as Error).message)
       ? 'refused'
@@ -137,7 +139,7 @@ async function use(ground: Ground, path: string): Promise<string> {
 const ground = GROUNDS[which]!;
 const sound = join(folder, 'sound');
 mkdirSync(sound);
-const store = ground.open(sound);
+const store = await ground.open(sound);
 for (let n = 0; n < COUNT * 2; n++) await store.put(n);
 for (let n = COUNT; n < COUNT * 2; n++) await store.drop(n);
 await store.close();

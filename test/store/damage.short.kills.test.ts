@@ -13,7 +13,7 @@ import { chooseSize } from '../support/size.ts';
 const test = suite('damaged stores');
 
 const SEED = Number(process.env.TEST_SEED ?? 1);
-const CASES = chooseSize({ short: 40, day: 300, whole: 3_000 });
+const CASES = chooseSize({ short: 40, day: 150, whole: 3_000 });
 
 interface Outcome {
   readonly what: string;

@@ -63,7 +63,7 @@ test('no table keeps anything of logs that are gone, or of frames that were trim
 });
 
 test('a folder that cannot be used is refused with its path', async () => {
-  const error = await refuses('ERR_STORE', () => lmdbLogs({ path: '/dev/null/logs' }));
+  const error = await refuses('ERR_STORE', () => lmdbLogs({ path: '/dev/null/logs' }).ping());
   assert.match(error.message, '/dev/null/logs');
 });
 

@@ -52,10 +52,10 @@ test('each session stands once in the order of time, and no table keeps anything
 test('a folder that cannot be used is refused with its path', async () => {
   const file = join(folder, 'file');
   writeFileSync(file, 'not a folder');
-  const error = await refuses('ERR_STORE', () => lmdbSnapshots({ path: file }));
+  const error = await refuses('ERR_STORE', () => lmdbSnapshots({ path: file }).ping());
   assert.match(error.message, file);
   writeFileSync(join(folder, 'data.mdb'), 'x'.repeat(10_000));
-  await refuses('ERR_STORE', () => lmdbSnapshots({ path: folder }));
+  await refuses('ERR_STORE', () => lmdbSnapshots({ path: folder }).ping());
 });
 
 test.run();

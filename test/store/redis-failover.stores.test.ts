@@ -13,6 +13,9 @@ import { until } from '../support/until.ts';
 
 const WRITERS = 20;
 
+/** Sentinels and clusters take seconds to notice that a master is gone. */
+export const runs = 'waits';
+
 const test = suite('Redis failover');
 const clock = { now: Date.now };
 

@@ -12,7 +12,7 @@ import { redisSnapshots } from '../../lib/store/redis/index.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { session } from '../../lib/testing/sessions/bench.ts';
 
-const [place = '', job = '', name = ''] = process.argv.slice(2);
+const [place = '', job = ''] = process.argv.slice(2);
 const clock = { now: Date.now };
 const opening = job === 'open' ? openSlowly() : undefined;
 const store = place.startsWith('redis') ? redisSnapshots({ url: place }) : lmdbSnapshots({ path: place });
@@ -28,10 +28,6 @@ const jobs: { readonly [job: string]: () => Promise<void> } = {
       count += turns.length;
       tell({ count, conflicts });
     }
-  },
-  /** Writes until it is killed, and tells of every commit once it is acknowledged. */
-  async write() {
-    await Promise.all(Array.from({ length: 8 }, (_, at) => writeForever(`${name}/${at}`)));
   },
   /** Writes until the file may not grow any more, and tells how that ended. */
   async fill() {
@@ -84,15 +80,6 @@ async function increment(on: SnapshotStore, key: string): Promise<number> {
     const record = String(Number(found?.record ?? 0) + 1);
     const result = await on.commit(key, found?.revision ?? 0, session(clock, { record }));
     if (result.kind === 'committed') return conflicts;
-  }
-}
-
-async function writeForever(key: string): Promise<void> {
-  for (let revision = 0; ; revision++) {
-    // The timer changes too, so that all three tables are written.
-    const next = session(clock, { record: `${key} ${revision + 1}`, dueAt: revision % 2 ? Date.now() : null });
-    await store.commit(key, revision, next);
-    tell([key, revision + 1]);
   }
 }
 

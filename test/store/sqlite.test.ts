@@ -114,7 +114,7 @@ test('a file that cannot be used is refused with its path', async () => {
   version.exec('PRAGMA application_id = 7');
   version.close();
   for (const path of [junk, foreign, later, folder, join(folder, 'no', 'such', 'folder.db')]) {
-    const error = await refuses('ERR_STORE', () => sqliteDocuments({ path }));
+    const error = await refuses('ERR_STORE', () => sqliteDocuments({ path }).ping());
     assert.match(error.message, path);
   }
 });

@@ -5,7 +5,8 @@
 //   x.short.long.test.ts     the same, and in a short size a part of `npm test`
 //
 //   export const runs = 'fresh';    in a process of its own, which measures memory
-//   export const runs = 'alone';    the same, after all other files and beside nothing else: what waits for real time
+//   export const runs = 'alone';    the same, after all other files and beside nothing else: deadlines of whole servers
+//   export const runs = 'waits';    beside the others, by one process more: what waits for real time and computes little
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,12 +19,12 @@ export interface TestFile {
   readonly name: string;
   readonly suite: SuiteName;
   readonly isShort: boolean;
-  readonly runs: 'shared' | 'fresh' | 'alone';
+  readonly runs: 'shared' | 'fresh' | 'alone' | 'waits';
 }
 
 const TEST_FILE = /^(.+?)(\.short)?(?:\.([a-z]+))?\.test\.ts$/;
 const LOOKS_LIKE_A_TEST = /[.-](tests?|spec)\.[cm]?[jt]sx?$/;
-const RUNS = /^export const runs = '(fresh|alone)';$/m;
+const RUNS = /^export const runs = '(fresh|alone|waits)';$/m;
 
 /** Every test file below `root`, by name; `onMistake` is told of names that no run would take. */
 export function listTests(root: string, onMistake: (name: string, reason: string) => void): TestFile[] {
@@ -41,7 +42,7 @@ export function listTests(root: string, onMistake: (name: string, reason: string
       onMistake(name, `names no suite: end its name with .test.ts, or with one of ${SUITES.slice(1).join(', ')}`);
       return [];
     }
-    const runs = RUNS.exec(readFileSync(join(root, name), 'utf8'))?.[1] as 'fresh' | 'alone' | undefined;
+    const runs = RUNS.exec(readFileSync(join(root, name), 'utf8'))?.[1] as TestFile['runs'] | undefined;
     return [{ name, suite, isShort: short !== undefined, runs: runs ?? 'shared' }];
   });
 }

@@ -15,7 +15,7 @@ interface Coverage {
 }
 
 // What writes the log of a process to its standard output does so for all that runs in it, also for what an earlier file has left.
-const PRODUCT = /^(lib|machines|server)\/(?!health\/log-output\.ts)/;
+const PRODUCT = /^(lib|machines|server)\/(?!telemetry\/log-output\.ts)/;
 
 /** Whether V8's counters are free: while coverage is measured they belong to that. */
 export const canCountFiles = process.env.NODE_V8_COVERAGE === undefined;

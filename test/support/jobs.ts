@@ -22,12 +22,14 @@ export interface JobOptions {
 const RSS_MOST_BYTES = 1_000_000_000;
 
 /**
- * Runs all files, those that run alone after the others; a process that ends in the middle of a file has failed that file, and
+ * Runs all files, those that run alone after the others, and those that wait by a process of their own; a process that ends in the middle of a file has failed that file, and
  * another takes its place.
  */
 export async function runInJobs(files: readonly TestFile[], options: JobOptions): Promise<void> {
-  const together = files.filter(({ runs }) => runs !== 'alone');
-  await Promise.all(Array.from({ length: Math.min(options.count, together.length) }, () => work(together, options)));
+  const together = files.filter(({ runs }) => runs === 'shared' || runs === 'fresh');
+  const waiting = files.filter(({ runs }) => runs === 'waits');
+  const lists = [...Array<TestFile[]>(Math.min(options.count, together.length)).fill(together), waiting];
+  await Promise.all(lists.map((list) => work(list, options)));
   await work(
     files.filter(({ runs }) => runs === 'alone'),
     options,
@@ -38,7 +40,7 @@ export async function runInJobs(files: readonly TestFile[], options: JobOptions)
 async function work(left: TestFile[], options: JobOptions): Promise<void> {
   let child: ChildProcess | undefined;
   for (let file = left.shift(); file; file = left.shift()) {
-    if (file.runs !== 'shared') {
+    if (file.runs === 'fresh' || file.runs === 'alone') {
       const own = begin(options);
       await runIn(own, file, options);
       own.kill();

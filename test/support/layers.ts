@@ -26,13 +26,18 @@ const NO_DOOR = /^(?!@?koa\b|helmet$|express$|fastify$|@?socket\.io\b|pino$|clos
 const ENGINE = ['base', 'json', 'store', 'engine', 'machines'];
 const LIBRARY = [
   ...ENGINE,
-  ...['json', 'http', 'flow', 'diagram', 'account', 'ussd', 'domain', 'delegation', 'agent', 'gateway'],
+  ...['json', 'http', 'flow', 'diagram', 'inspection', 'account', 'ussd', 'domain', 'delegation', 'agent', 'gateway'],
 ];
 const SERVER = [...LIBRARY, 'the table of limits'];
 
 /** The first area that matches a path is its area: the direction in which values may be imported. */
 export const AREAS: readonly Area[] = [
-  { name: 'the barrel', files: /^lib\/index\.ts$/, uses: [...ENGINE, 'flow', 'the table of limits'], packages: /^$/ },
+  {
+    name: 'the barrel',
+    files: /^lib\/index\.ts$/,
+    uses: [...ENGINE, 'flow', 'inspection', 'the table of limits'],
+    packages: /^$/,
+  },
   { name: 'the table of limits', files: /^lib\/limits\.ts$/, uses: LIBRARY, packages: /^$/ },
   { name: 'packages', files: /^lib\/packages\.ts$/, uses: [], packages: NO_DOOR },
   { name: 'base', files: /^lib\/[^/]+\.ts$/, uses: [], packages: /^node:/ },
@@ -42,6 +47,7 @@ export const AREAS: readonly Area[] = [
   { name: 'engine', files: /^lib\/engine\//, uses: ENGINE, packages: NO_DOOR },
   { name: 'flow', files: /^lib\/flow\//, uses: [...ENGINE, 'json', 'packages'], packages: NO_DOOR },
   { name: 'diagram', files: /^lib\/diagram\//, uses: ['base', 'flow'], packages: NO_DOOR },
+  { name: 'inspection', files: /^lib\/inspection\//, uses: [...ENGINE, 'flow', 'diagram'], packages: NO_DOOR },
   { name: 'account', files: /^lib\/account\//, uses: ['base'], packages: NO_DOOR },
   { name: 'ussd', files: /^lib\/ussd\//, uses: [...ENGINE, 'flow', 'json'], packages: NO_DOOR },
   { name: 'domain', files: /^lib\/domain\//, uses: [...ENGINE, 'json', 'http', 'packages'], packages: NO_DOOR },
@@ -135,46 +141,43 @@ export function scatteredTypes(sources: Sources, roomsMax: number): string[] {
 }
 
 /**
- * Every circle of imports between the rooms of `server/`, types too, where a room is a folder with all that is in it; but for
- * the types that a room knows of another by `known`: `server/http → server/health`.
+ * Every import, types too, that does not lead to a lower floor, or stays in its room. A floor names rooms, which are folders with all that
+ * is in them, or single files; the longest name that fits a path is its room.
  */
-export function serverCircles(sources: Sources, known: readonly string[] = []): string[] {
-  const roomOf = (path: string) => (/^server\/[^/]+\//.test(path) ? path.split('/').slice(0, 2).join('/') : path);
-  const edges = new Map<string, Set<string>>();
+export function upwardImports(sources: Sources, floors: readonly string[]): string[] {
+  const rooms = floors
+    .flatMap((names, floor) => names.split(' ').map((name) => ({ name, floor })))
+    .sort((a, b) => b.name.length - a.name.length);
+  const findRoom = (path: string) => rooms.find(({ name }) => path === name || path.startsWith(`${name}/`));
+  const found: string[] = [];
   for (const [path, source] of sources) {
-    if (!path.startsWith('server/')) continue;
-    const room = roomOf(path);
-    for (const { from, typeOnly } of importsOf(source)) {
-      const other = from.startsWith('.') ? roomOf(target(path, from)) : '';
-      const isKnown = typeOnly && known.includes(`${room} → ${other}`);
-      if (other.startsWith('server/') && other !== room && !isKnown)
-        edges.set(room, (edges.get(room) ?? new Set()).add(other));
+    const own = findRoom(path);
+    if (!own) found.push(`${path}: is on no floor`);
+    for (const { from } of own ? importsOf(source) : []) {
+      const to = target(path, from);
+      const other = from.startsWith('.') && sources.has(to) ? findRoom(to) : undefined;
+      if (other && other.name !== own!.name && other.floor >= own!.floor)
+        found.push(`${path} → ${to}: not on a lower floor`);
     }
   }
-  return circlesOf(edges.keys(), (room) => [...(edges.get(room) ?? [])]);
+  return found;
 }
 
 /** Every circle of imports, types too, once, as `a.ts → b.ts → a.ts`. */
 export function cycles(sources: Sources): string[] {
-  return circlesOf(sources.keys(), (path) =>
-    importsOf(sources.get(path) ?? '').flatMap(({ from }) => (from.startsWith('.') ? [target(path, from)] : [])),
-  );
-}
-
-function circlesOf(all: Iterable<string>, next: (one: string) => readonly string[]): string[] {
   const found: string[] = [];
   const done = new Set<string>();
   const trail: string[] = [];
-  const visit = (one: string): void => {
-    const at = trail.indexOf(one);
-    if (at >= 0) found.push([...trail.slice(at), one].join(' → '));
-    if (at >= 0 || done.has(one)) return;
-    trail.push(one);
-    for (const other of next(one)) visit(other);
+  const visit = (path: string): void => {
+    const at = trail.indexOf(path);
+    if (at >= 0) found.push([...trail.slice(at), path].join(' → '));
+    if (at >= 0 || done.has(path)) return;
+    trail.push(path);
+    for (const { from } of importsOf(sources.get(path) ?? '')) if (from.startsWith('.')) visit(target(path, from));
     trail.pop();
-    done.add(one);
+    done.add(path);
   };
-  for (const one of all) visit(one);
+  for (const path of sources.keys()) visit(path);
   return found;
 }
 

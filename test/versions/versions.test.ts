@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 import { inspectToken } from '../../lib/delegation/tokens.ts';
 import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
-import { SERVER_KINDS } from '../../server/cli/holdings.ts';
+import { SERVER_KINDS } from '../../server/cli/verbs/upgrade.ts';
 import { KEYS } from '../package/keys.ts';
 import { ROOT } from '../package/manifest.ts';
 import { run } from '../server/support/command.ts';

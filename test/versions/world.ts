@@ -3,13 +3,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseOracleKey } from '../../lib/delegation/issuer/oracle-key.ts';
+import { parseOracleKey } from '../../lib/delegation/oracle-key.ts';
 import { mintInvocation } from '../../lib/delegation/tokens.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import type { LogStore } from '../../lib/store/log-store.ts';
 import { memoryDocuments, memoryLogs, memorySnapshots } from '../../lib/store/memory/index.ts';
 import type { DocumentStore, SessionCommit, SnapshotStore } from '../../lib/store/store.ts';
-import { SERVER_KINDS } from '../../server/cli/holdings.ts';
+import { SERVER_KINDS } from '../../server/cli/verbs/upgrade.ts';
 import { type DomainClient, domainClient, writeKeys } from '../server/support/domain-client.ts';
 import { type AskOptions, type Served, withServer } from '../server/support/serve.ts';
 

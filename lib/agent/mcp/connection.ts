@@ -1,4 +1,4 @@
-// The connection to one MCP server: made when it is needed, and made anew when the server has dropped it.
+// The connection to one MCP server: opened on demand, and reopened when the server has dropped it.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../clock.ts';
@@ -12,7 +12,7 @@ import type { McpServer } from './invocation.ts';
 
 export type McpSdk = Awaited<ReturnType<typeof load>>;
 
-/** A tool as its server lists it. */
+/** A tool as listed by its server. */
 export interface McpTool {
   readonly name: string;
   readonly description: string;
@@ -22,7 +22,7 @@ export interface McpTool {
 export interface McpCall {
   readonly tool: string;
   readonly args: JsonObject;
-  /** Of this request alone. */
+  /** For this request only. */
   readonly headers: { readonly [name: string]: string };
   readonly signal: AbortSignal;
 }
@@ -36,7 +36,7 @@ interface Live {
   readonly transport: Transport;
 }
 
-/** One MCP server: connected to when it is needed, its tools listed and cached. */
+/** One MCP server: connected on demand, with a cached list of tools. */
 export function mcpConnection(
   server: McpServer,
   { sdk, clock, onProblem }: { sdk: McpSdk; clock: Clock; onProblem: (error: unknown) => void },
@@ -50,10 +50,10 @@ export function mcpConnection(
   let isClosed = false;
 
   function openOnce(): Promise<Live> {
-    const made = live ?? connect();
-    live = made;
-    made.catch(() => forget(made));
-    return made;
+    const connection = live ?? connect();
+    live = connection;
+    connection.catch(() => forget(connection));
+    return connection;
   }
 
   function forget(one: Promise<Live> | undefined): void {
@@ -62,15 +62,15 @@ export function mcpConnection(
 
   async function leave(one: Promise<Live>): Promise<void> {
     forget(one);
-    const left = await one.catch(() => undefined);
-    await left?.client.close().catch(() => {});
+    const connected = await one.catch(() => undefined);
+    await connected?.client.close().catch(() => {});
   }
 
   async function connect(): Promise<Live> {
     if (isClosed) throw unreachable(server, 'it was closed');
     const client = new sdk.Client({ name: 'twinline', version: '1.0.0' }, { capabilities: {} });
     client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, () => void look());
-    // Every failure is reported by the operation that it makes fail.
+    // Failures are reported by the operations that they affect.
     client.onerror = () => {};
     const options = { fetch, ...(server.headers && { requestInit: { headers: { ...server.headers } } }) };
     const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), options);
@@ -78,7 +78,7 @@ export function mcpConnection(
     return { client, transport };
   }
 
-  /** Once more on a new connection when the server has forgotten this one: then it has not done anything. */
+  /** Retries once on a new connection if the server has forgotten the session: then it cannot have executed the request. */
   async function ask<T>(request: (client: Client) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       const mine = openOnce();
@@ -94,8 +94,8 @@ export function mcpConnection(
   function look(): Promise<void> {
     looking ??= list()
       .then(
-        (found) => {
-          tools = found;
+        (listedTools) => {
+          tools = listedTools;
           freshUntil = clock.monotonic() + AGENT_LIMITS.mcpFreshMs;
         },
         (error: unknown) => {
@@ -110,7 +110,7 @@ export function mcpConnection(
   }
 
   async function list(): Promise<McpTool[]> {
-    const found: McpTool[] = [];
+    const tools: McpTool[] = [];
     for (let cursor: string | undefined, page = 0; page < AGENT_LIMITS.mcpPages; page++) {
       const params = cursor === undefined ? {} : { cursor };
       const answer = await ask((client) =>
@@ -118,34 +118,34 @@ export function mcpConnection(
           timeout: AGENT_LIMITS.mcpConnectMs,
         }),
       );
-      found.push(...answer.tools.filter(isCallable).map(makeTool));
+      tools.push(...answer.tools.filter(isCallable).map(makeTool));
       cursor = answer.nextCursor;
-      if (cursor === undefined || found.length >= AGENT_LIMITS.mcpToolsPerServer) break;
+      if (cursor === undefined || tools.length >= AGENT_LIMITS.mcpToolsPerServer) break;
     }
-    return found.slice(0, AGENT_LIMITS.mcpToolsPerServer);
+    return tools.slice(0, AGENT_LIMITS.mcpToolsPerServer);
   }
 
   const ping = () => ask(async (client) => void (await client.ping({ timeout: AGENT_LIMITS.mcpConnectMs })));
 
   return {
     server,
-    /** The tools as they were last listed; none until the server has answered once. Lists them anew after a while. */
+    /** The tools last listed; none until the server has answered once. Refreshes the list in the background when it is stale. */
     tools(): readonly McpTool[] {
       if (clock.monotonic() >= freshUntil && !isClosed) void look();
       return tools;
     },
-    /** Lists the tools now. Never rejects. */
+    /** Refreshes the list now. Never rejects. */
     look,
     /**
-     * Resolves when the server answers. Rejects with ERR_SERVICE when it does not: then nothing was asked of it. Pings twice:
-     * a connection that was kept may have been closed meanwhile, and a ping does no harm.
+     * Resolves when the server answers; otherwise rejects with ERR_SERVICE, having asked nothing of it. Pings twice, because
+     * a kept connection may have been closed, and a ping has no effect.
      */
     ready: () => ping().catch(ping),
-    /** The result of the tool, not validated. Rejects with ERR_SERVICE when the server cannot be asked. */
+    /** The raw result of the tool. Rejects with ERR_SERVICE when the server cannot be reached. */
     async call({ tool, args, headers, signal }: McpCall): Promise<unknown> {
       const request = { method: 'tools/call' as const, params: { name: tool, arguments: args } };
       const own = signalUntilDone(signal);
-      // The caller has a time limit of its own; this one is for requests that ignore its signal.
+      // The caller has its own timeout; this one is for requests that ignore the signal.
       const options = { signal: own.signal, timeout: AGENT_LIMITS.mcpToolMs * 2 };
       try {
         const attributes = {
@@ -163,13 +163,13 @@ export function mcpConnection(
     },
     async close(): Promise<void> {
       isClosed = true;
-      const found = await live?.catch(() => undefined);
-      if (!found) return;
+      const connected = await live?.catch(() => undefined);
+      if (!connected) return;
       const over = new AbortController();
-      const goodbye = found.transport.terminateSession().catch(() => {});
+      const goodbye = connected.transport.terminateSession().catch(() => {});
       await Promise.race([goodbye, clock.wait(AGENT_LIMITS.mcpCloseMs, over.signal)]);
       over.abort();
-      await found.client.close();
+      await connected.client.close();
     },
   };
 }
@@ -177,7 +177,7 @@ export function mcpConnection(
 function fetchFor(clock: Clock, only: AsyncLocalStorage<McpCall['headers']>): typeof globalThis.fetch {
   const bounds = { clock, bytes: AGENT_LIMITS.mcpAnswerBytes, lineBytes: AGENT_LIMITS.mcpAnswerBytes };
   const asking = boundedFetch({ ...bounds, headersMs: AGENT_LIMITS.mcpToolMs, stallMs: AGENT_LIMITS.mcpToolMs });
-  // The stream by which a server tells of changes is silent most of the time.
+  // The notification stream of a server is silent most of the time.
   const listening = boundedFetch({
     ...bounds,
     headersMs: AGENT_LIMITS.mcpConnectMs,
@@ -191,7 +191,7 @@ function fetchFor(clock: Clock, only: AsyncLocalStorage<McpCall['headers']>): ty
   };
 }
 
-// The SDK listens to the signal of a request for good, and cancels what has been answered long ago when it aborts.
+// The SDK never unsubscribes from a request's signal, and on abort cancels requests answered long ago.
 function signalUntilDone(outer: AbortSignal) {
   const own = new AbortController();
   const abort = () => own.abort(outer.reason);
@@ -200,7 +200,7 @@ function signalUntilDone(outer: AbortSignal) {
   return { signal: own.signal, leave: () => outer.removeEventListener('abort', abort) };
 }
 
-// One that runs only as a task refuses every plain call.
+// Task-only tools refuse plain calls.
 const isCallable = ({ execution }: { execution?: { taskSupport?: string | undefined } | undefined }) =>
   execution?.taskSupport !== 'required';
 
@@ -209,12 +209,12 @@ function makeTool(tool: { name: string; description?: string | undefined; inputS
   return { name, description: description.slice(0, 4_096), schema: inputSchema as JsonObject };
 }
 
-// What a server says to a session that it does not know any more.
+// The response to an unknown session.
 function isForgotten(error: unknown): boolean {
   return isObject(error) && error.code === 404;
 }
 
-// Errors with a number came from the server over a connection that works, and our own are about one request.
+// Errors with a numeric code came from the server, so the connection works; our own errors are about one request.
 function isBroken(error: unknown): boolean {
   return !(error instanceof TwinlineError) && !(isObject(error) && typeof error.code === 'number');
 }
@@ -227,9 +227,9 @@ function describeError(error: unknown): string {
   return typeof code === 'number' ? `it answered with the error ${code}` : 'the connection failed';
 }
 
-// Messages of other servers may hold secrets: only codes are passed on.
+// Messages of other servers may contain secrets, so pass on codes only.
 function unreachable({ name }: McpServer, why: string): TwinlineError {
-  return new TwinlineError('ERR_SERVICE', `The MCP server "${name}" cannot be asked: ${why}.`);
+  return new TwinlineError('ERR_SERVICE', `The MCP server "${name}" is not available: ${why}.`);
 }
 
 /** Throws ERR_CONFIG when the package is not installed. */

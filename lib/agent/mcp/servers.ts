@@ -1,8 +1,8 @@
-// The tools of all MCP servers as tools of this server, prefixed where two have the same name, and what their results become.
+// Offers the tools of all MCP servers as host tools, prefixed where names clash, and converts their results.
 
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { isObject } from '../../given.ts';
+import { isObject, requireGiven } from '../../given.ts';
 import type { Json } from '../../json/json.ts';
 import { listCredentials, redactor } from '../../redact.ts';
 import { AGENT_LIMITS } from '../limits.ts';
@@ -16,27 +16,29 @@ export interface McpOptions {
   readonly servers: readonly McpServer[];
   readonly pass: Pass;
   readonly clock: Clock;
-  /** Called when a server cannot be reached; only its own tools are missing then. */
+  /** Called when a server cannot be reached; only its own tools are missing. */
   readonly onProblem: (error: unknown) => void;
 }
 
 /** The tools of the connected MCP servers. */
 export interface Mcp {
-  /** The tools that are known now; names in `taken` are those of others. */
-  tools(taken?: ReadonlySet<string>): HostTool[];
+  /** The currently available tools; names in `usedNames` belong to other tools. */
+  tools(usedNames?: ReadonlySet<string>): HostTool[];
   close(): Promise<void>;
 }
 
 /**
- * Connects to the servers, and waits for AGENT_LIMITS.mcpReadyMs at most: a server that is late or away is tried again
- * when tools are asked for. Throws ERR_CONFIG when the package for it is not installed.
+ * Connects to the servers, waiting at most AGENT_LIMITS.mcpReadyMs: a slow or unreachable server is retried when tools are
+ * requested. Throws ERR_CONFIG when the SDK is not installed.
  * @example
  * const noToken = async () => ({});
  * const mcp = await openMcp({ servers: [], pass: noToken, clock: systemClock, onProblem: console.error });
  * mcp.tools(); // → []
  * await mcp.close();
  */
-export async function openMcp({ servers, pass, clock, onProblem }: McpOptions): Promise<Mcp> {
+export async function openMcp(options: McpOptions): Promise<Mcp> {
+  requireGiven('connect to servers of tools', options, { pass: 'function', clock: 'clock' });
+  const { servers, pass, clock, onProblem } = options;
   const sdk = await mcpSdk();
   const connections = servers.map((server) => mcpConnection(server, { sdk, clock, onProblem }));
   const over = new AbortController();
@@ -44,12 +46,12 @@ export async function openMcp({ servers, pass, clock, onProblem }: McpOptions): 
   await Promise.race([looked, clock.wait(AGENT_LIMITS.mcpReadyMs, over.signal)]);
   over.abort();
   return {
-    tools(taken = new Set()) {
-      const found = connections.flatMap((connection) => connection.tools().map((tool) => ({ connection, tool })));
+    tools(usedNames = new Set()) {
+      const available = connections.flatMap((connection) => connection.tools().map((tool) => ({ connection, tool })));
       const times = new Map<string, number>();
-      for (const { tool } of found) times.set(tool.name, (times.get(tool.name) ?? 0) + 1);
-      return found.map(({ connection, tool }) => {
-        const isAmbiguous = taken.has(tool.name) || times.get(tool.name)! > 1;
+      for (const { tool } of available) times.set(tool.name, (times.get(tool.name) ?? 0) + 1);
+      return available.map(({ connection, tool }) => {
+        const isAmbiguous = usedNames.has(tool.name) || times.get(tool.name)! > 1;
         return hostTool(connection, { tool, pass, isAmbiguous });
       });
     },
@@ -72,18 +74,18 @@ function hostTool(
     handler: async (args, context) => {
       const passing = { server, tool: tool.name, names: [...new Set([name, apart, tool.name])] };
       const needsToken = isProtected(server, tool.name);
-      // A token can be used once: it is not spent on a server that is away.
+      // Tokens are single-use: do not spend one on a server that is down.
       if (needsToken) await connection.ready();
       const headers = needsToken ? await pass(passing, context) : {};
       const answer = await connection.call({ tool: tool.name, args, headers, signal: context.signal });
-      // The server may quote what it was sent. Masked before it is cut: half a token is one, too.
+      // The server may quote what we sent. Mask before cutting, because half a token is still a secret.
       const redact = redactor([...listCredentials(server.headers), ...listCredentials(headers)]);
       return toResult(redact.json(answer as Json), server.name);
     },
   };
 }
 
-/** Throws ERR_REFUSED with the server's words when the tool says that it failed. */
+/** Throws ERR_REFUSED with the server's message when the tool reports an error. */
 function toResult(answer: unknown, server: string): Json {
   const { content, structuredContent, isError } = isObject(answer) ? answer : {};
   const text = (Array.isArray(content) ? content : []).map(partText).filter(Boolean).join('\n');
@@ -121,7 +123,7 @@ function partText(part: unknown): string {
   return Object.hasOwn(PART_TEXT, type) ? PART_TEXT[type]!(part) : `[${type}]`;
 }
 
-/** Whether this tool needs a token of the user who calls it. */
+/** Whether this tool needs a token from the calling user. */
 function isProtected({ protected: which = false }: McpServer, tool: string): boolean {
   return typeof which === 'boolean' ? which : which.includes(tool);
 }

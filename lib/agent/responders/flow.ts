@@ -1,9 +1,11 @@
-// The responder that needs no model: the flows of the phone menus, through the same engine, one session per chat.
+// A responder without a model: runs flows on the same engine as phone menus, one session per chat.
 //
-// The key of a turn is the id of its run, so a turn that is taken again answers the same and does nothing twice.
+// The turn key is the run's id, so a repeated turn gives the same answer and has no effect twice.
 
 import { failureCode } from '../../engine/calls.ts';
+import type { Conversation } from '../../engine/conversation.ts';
 import { createEngine, type Engine, type EngineOptions } from '../../engine/engine.ts';
+import { findInvokedServices, listNodes } from '../../engine/machine/statechart.ts';
 import type { Service, Services } from '../../engine/service.ts';
 import { LaterAnswer } from '../../engine/service.ts';
 import { showInput } from '../../engine/session/secret-calls.ts';
@@ -11,7 +13,6 @@ import { takeTurn } from '../../engine/session/turn.ts';
 import { viewLiving } from '../../engine/sessions.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { DoorValues } from '../../flow/format/names.ts';
-import type { CompiledFlow } from '../../flow/run/compile.ts';
 import { isObject, requireGiven } from '../../given.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { retryUntilAborted } from '../../retry.ts';
@@ -24,23 +25,23 @@ type Watching = Pick<EngineOptions, 'keyring' | 'clock' | 'onFact' | 'onTurn' | 
 
 /** Options of `flowResponder`. */
 export interface FlowResponderOptions extends Watching {
-  /** Shared with other doors: its keys begin with `agent/`. */
+  /** May be shared with other doors: its keys start with `agent/`. */
   readonly store: SnapshotStore;
-  /** The flows that are loaded. */
-  readonly conversations: readonly CompiledFlow[];
-  /** The flow that answers. */
+  /** The loaded flows and machines. */
+  readonly conversations: readonly Conversation[];
+  /** The flow or machine that answers. */
   readonly flow: string;
-  /** What `call` screens name; beside them `agent.tool` calls the tools of the turn. */
+  /** Services for `call` screens; `agent.tool`, which calls the tools of the turn, is added. */
   readonly services?: Services;
-  /** Seconds of silence before a conversation begins anew; a flow's own limit is for phones and does not count. @default 2592000 */
+  /** Seconds of silence until the conversation restarts; a flow's own limit, meant for phones, is ignored. @default 2592000 */
   readonly ttlSeconds?: number;
 }
 
-/** A responder that answers by a flow. */
+/** A responder that answers with a flow. */
 export interface FlowResponder extends Responder {
-  readonly engine: Engine<CompiledFlow>;
-  /** Makes this the current version of a flow; sessions that began on others go on with those. */
-  add(conversation: CompiledFlow): void;
+  readonly engine: Engine;
+  /** Makes this the current version of a flow; sessions started on older versions continue on those. */
+  add(conversation: Conversation): void;
 }
 
 /** The service by which a flow calls a tool of the turn: `{ "service": "agent.tool", "with": { "name": …, "args": {…} } }`. */
@@ -48,16 +49,16 @@ export const TOOL_SERVICE = 'agent.tool';
 
 const MONTH_SECONDS = 2_592_000;
 
-/** Gets the service calls of a session while one of its turns is taken. */
+/** Receives the service calls of a session during one of its turns. */
 interface Listener {
   readonly turn: ResponderTurn;
   readonly tell: (part: ResponderPart) => void;
-  /** Why calls failed, by their ids: each may be tried again. */
+  /** Error codes of failed calls by id; a retry may still succeed. */
   readonly failures: Map<string, string>;
 }
 
 /**
- * Makes a responder that takes each message as a turn of a flow.
+ * Creates a responder that takes each message as a turn of a flow.
  * @example
  * const hello = compileFlow(await loadFlow('hello.flow.json'));
  * const responder = flowResponder({ store: memorySnapshots(), conversations: [hello], flow: 'hello' });
@@ -66,16 +67,16 @@ interface Listener {
 export function flowResponder(options: FlowResponderOptions): FlowResponder {
   requireGiven('answer by a flow', options, { store: 'sessions', conversations: 'conversations', flow: 'text' });
   const listeners = new Map<string, Listener>();
-  // Services to which some flow sends a secret: what they are called with is not shown.
+  // Services to which some flow passes a secret: their input is not shown.
   const secret = new Set<string>();
   const { store, flow, conversations, services = {}, ttlSeconds = MONTH_SECONDS, ...others } = options;
-  const engine = createEngine<CompiledFlow>({
+  const engine = createEngine<Conversation>({
     ...others,
     store: withoutDueTimes(store),
     ttlSeconds,
     services: { ...reportCalls(services, { listeners, secret }), [TOOL_SERVICE]: toolService(listeners) },
   });
-  const add = (conversation: CompiledFlow): void => {
+  const add = (conversation: Conversation): void => {
     for (const name of secretServices(conversation)) secret.add(name);
     engine.library.add(withoutLimit(conversation));
   };
@@ -102,16 +103,16 @@ export function flowResponder(options: FlowResponderOptions): FlowResponder {
     engine,
     respond,
     add,
-    // Does not wait for a turn that may be waiting for a call: what that turn still writes is removed by the sweep.
+    // Does not wait for a turn that may be blocked in a call: the sweep removes what that turn still writes.
     forget: async (session) => void (await store.remove(sessionKey(session))),
   };
 }
 
 const sessionKey = (session: string) => `agent/${session}`;
 
-/** The reply to a turn, retried while it is wanted and the failure of the store may be temporary. */
+/** Takes the turn, retrying temporary store failures until the reply is no longer needed. */
 function takeChatTurn(
-  engine: Engine<CompiledFlow>,
+  engine: Engine,
   { flow, key, turn }: { flow: string; key: string; turn: ResponderTurn },
 ): Promise<string> {
   const { session: sessionId, owner: did, request, runId } = turn;
@@ -127,33 +128,32 @@ function takeChatTurn(
     const decide = decideTurn({ flow, meaning, input, door: { sessionId } });
     const result = await takeTurn(engine, { key, turnKey: runId, decide, deadlineMs: AGENT_LIMITS.runMs });
     if (result.kind === 'replied') return result.reply.text;
-    throw new TwinlineError('ERR_RECORD', `The flow did not take a message: ${result.reason}.`);
+    throw new TwinlineError('ERR_RECORD', `The flow refused a message: ${result.reason}.`);
   });
 }
 
-/** The text line by line, as a person would type it. */
+/** Splits the text into lines, each a part. */
 function* textParts(text: string): Generator<ResponderPart> {
   for (const line of text.split(/(?<=\n)/)) if (line !== '') yield { type: 'text', text: line };
 }
 
-// The limit of a flow, which is minutes, is for callers on a phone.
-function withoutLimit({ ttlMs: _, ...conversation }: CompiledFlow): CompiledFlow {
+// A flow's own limit of a few minutes is meant for phones.
+function withoutLimit({ ttlMs: _, ...conversation }: Conversation): Conversation {
   return conversation;
 }
 
-function secretServices({ screens, callPolicy }: CompiledFlow): string[] {
-  return [...screens].flatMap(([path, { screen }]) =>
-    screen.type === 'call' && callPolicy(path).secret ? [screen.service] : [],
-  );
+function secretServices({ machine, callPolicy }: Conversation): string[] {
+  const invoked = [...findInvokedServices(listNodes(machine.source))];
+  return invoked.flatMap(([id, services]) => (callPolicy(id).secret ? [...services] : []));
 }
 
-// A turn that was interrupted is continued by its run, so no sweep may find the session due.
+// The run itself continues an interrupted turn, so the sweep must not find the session due.
 function withoutDueTimes(store: SnapshotStore): SnapshotStore {
   return {
     name: store.name,
     durability: store.durability,
     load: (key) => store.load(key),
-    commit: (key, expected, next) => store.commit(key, expected, { ...next, dueAt: null }),
+    commit: (key, revision, next) => store.commit(key, revision, { ...next, dueAt: null }),
     remove: (key) => store.remove(key),
     list: (page) => store.list(page),
     due: async () => [],
@@ -163,7 +163,7 @@ function withoutDueTimes(store: SnapshotStore): SnapshotStore {
   };
 }
 
-/** Services that report their calls to the listeners of the session. */
+/** Wraps services to report their calls to the session's listener. */
 function reportCalls(
   services: Services,
   { listeners, secret }: { listeners: ReadonlyMap<string, Listener>; secret: ReadonlySet<string> },
@@ -190,15 +190,15 @@ function reportCalls(
 function toolService(listeners: ReadonlyMap<string, Listener>): Service {
   return async ({ name, args }, call) => {
     const listener = listeners.get(call.session.id);
-    if (!listener) throw new TwinlineError('ERR_SERVICE', 'No turn of this session is being taken here.');
-    const given = isObject(args) ? (args as JsonObject) : {};
-    const outcome = await listener.turn.tools.call(String(name), given, { id: call.idempotencyKey });
+    if (!listener) throw new TwinlineError('ERR_SERVICE', 'No turn of this session is active in this process.');
+    const toolArgs = isObject(args) ? (args as JsonObject) : {};
+    const outcome = await listener.turn.tools.call(String(name), toolArgs, { id: call.idempotencyKey });
     if (outcome.ok) return outcome.output;
     throw new TwinlineError('ERR_REFUSED', outcome.error, { reason: 'tool-failed' });
   };
 }
 
-/** Parts that services push, and one reader pulls. */
+/** A queue of parts that services push and one reader pulls. */
 function partQueue() {
   let waiting: ResponderPart[] = [];
   let wake = () => {};
@@ -207,14 +207,14 @@ function partQueue() {
       waiting.push(part);
       wake();
     },
-    /** The parts in order, until `done` has settled. */
-    async *until(done: Promise<unknown>): AsyncGenerator<ResponderPart> {
+    /** Yields the parts in order until `work` has settled. */
+    async *until(work: Promise<unknown>): AsyncGenerator<ResponderPart> {
       let isOver = false;
       const end = () => {
         isOver = true;
         wake();
       };
-      done.then(end, end);
+      work.then(end, end);
       for (;;) {
         const parts = waiting;
         waiting = [];

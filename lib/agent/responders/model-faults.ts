@@ -1,19 +1,19 @@
-// What goes wrong between a model and us: one of the kinds that clients know, in words that hold nothing of the provider.
+// Classifies failures of a model into the kinds that clients know; messages contain no text from the provider.
 //
-// Billing and keys concern the operator: users get a general error, and the log gets the details.
+// Billing and authentication problems concern the operator: users get a generic error, and the log gets the details.
 
 import { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../given.ts';
 import type { FaultKind, RunFault } from '../run/frames.ts';
 
-/** What is known of a failure. */
+/** A classified failure. */
 export interface ModelFailure {
   readonly kind: FaultKind;
-  /** Of the provider's answer. */
+  /** HTTP status of the provider's response. */
   readonly status?: number;
-  /** The provider's word for it, when it is one word. */
+  /** The provider's error code, when it is a single word. */
   readonly word?: string;
-  /** Why, in words of our own. */
+  /** The cause, in our own words. */
   readonly why?: string;
 }
 
@@ -30,7 +30,7 @@ const KIND_OF_STATUS: { readonly [status: number]: FaultKind } = {
   524: 'timeout',
 };
 
-// Providers tell more by a word than by the status; an error inside a stream has no other.
+// A provider's error code is more specific than the status, and an error inside a stream has no status.
 const KIND_OF_WORD: readonly (readonly [RegExp, FaultKind])[] = [
   [/quota|billing|credit|balance|payment/, 'billing'],
   [/rate_?limit|too_many_requests|overloaded/, 'rate_limit'],
@@ -39,9 +39,9 @@ const KIND_OF_WORD: readonly (readonly [RegExp, FaultKind])[] = [
   [/server|internal|unavailable/, 'server'],
 ];
 
-/** Classifies what the SDK threw, or what an `error` in a stream held. */
-export function readFailure(thrown: unknown): ModelFailure {
-  const error = findRoot(thrown);
+/** Classifies an error thrown by the SDK, or an `error` event of a stream. */
+export function readFailure(thrownError: unknown): ModelFailure {
+  const error = findRoot(thrownError);
   if (error instanceof TwinlineError)
     return { kind: error.code === 'ERR_TIMEOUT' ? 'timeout' : 'server', why: error.message };
   if (!isObject(error)) return { kind: 'unknown' };
@@ -52,16 +52,16 @@ export function readFailure(thrown: unknown): ModelFailure {
   return { kind, ...(status !== undefined && { status }), ...(word !== undefined && { word }) };
 }
 
-/** Whether the provider refused the request for what is in it. */
+/** Whether the provider rejected the content of the request. */
 export function isRejected({ status }: ModelFailure): boolean {
   return status === 400 || status === 422;
 }
 
 const FAULTS: { readonly [kind in FaultKind]: readonly [status: number, retryable: boolean, words: string] } = {
-  rate_limit: [429, true, 'The model is asked too much at the moment. Try again in a minute.'],
+  rate_limit: [429, true, 'The model is receiving too many requests. Try again in a minute.'],
   timeout: [504, true, 'The model did not answer in time.'],
   server: [502, true, 'The model failed.'],
-  network: [503, true, 'The model cannot be reached.'],
+  network: [503, true, 'The model is unreachable.'],
   billing: [500, false, 'The reply could not be made.'],
   auth: [500, false, 'The reply could not be made.'],
   byo_fallback: [500, false, 'The reply could not be made.'],
@@ -69,23 +69,23 @@ const FAULTS: { readonly [kind in FaultKind]: readonly [status: number, retryabl
 };
 const OPERATORS: ReadonlySet<FaultKind> = new Set(['billing', 'auth', 'byo_fallback']);
 
-/** As users may read it. */
+/** The fault as shown to users. */
 export function toRunFault({ kind }: ModelFailure): RunFault {
   const [status, retryable, error] = FAULTS[kind];
   return { error, kind: OPERATORS.has(kind) ? 'unknown' : kind, source: 'platform', status, retryable };
 }
 
-/** As the operator may read it: the words of the provider may hold keys, so they are left out. */
+/** The fault as shown to the operator, without the provider's message, which may contain keys. */
 export function describeFailure({ kind, status, word, why }: ModelFailure): TwinlineError {
   const answer = status === undefined ? '' : `, status ${status}`;
-  const said = word === undefined ? '' : `, "${word}"`;
+  const quote = word === undefined ? '' : `, "${word}"`;
   const what = OPERATORS.has(kind) ? ' Check its key and its account.' : why === undefined ? '' : ` ${why}`;
-  return new TwinlineError('ERR_SERVICE', `The model did not answer: ${kind}${answer}${said}.${what}`);
+  return new TwinlineError('ERR_SERVICE', `The model did not answer: ${kind}${answer}${quote}.${what}`);
 }
 
-// After its last try the SDK throws an error about all of them; what our own fetch throws, it takes for a network's.
-function findRoot(thrown: unknown): unknown {
-  const last = isObject(thrown) && 'lastError' in thrown ? thrown.lastError : thrown;
+// After the last retry the SDK wraps all errors in one; and it takes errors of our own fetch for network errors.
+function findRoot(thrownError: unknown): unknown {
+  const last = isObject(thrownError) && 'lastError' in thrownError ? thrownError.lastError : thrownError;
   for (let error = last, depth = 0; isObject(error) && depth < 5; error = error.cause, depth++)
     if (error instanceof TwinlineError) return error;
   return last;
@@ -96,7 +96,7 @@ type KnownFault = { readonly status: number | undefined; readonly word: string |
 function findFaultKind(error: ErrorFields, { status, word = '' }: KnownFault): FaultKind {
   const byWord = KIND_OF_WORD.find(([words]) => words.test(word))?.[1];
   const byStatus = status === undefined ? undefined : KIND_OF_STATUS[status];
-  // A 429 for an empty account is no matter of waiting; other statuses say more than words.
+  // A 429 for an exhausted account will not go away by waiting; any other status takes precedence over the code.
   if (byStatus === 'rate_limit' && byWord === 'billing') return 'billing';
   if (byStatus) return byStatus;
   if (status !== undefined && status >= 500) return 'server';
@@ -104,7 +104,7 @@ function findFaultKind(error: ErrorFields, { status, word = '' }: KnownFault): F
   return byWord ?? kindOfName(error);
 }
 
-// Without an answer there is an error of the SDK or of the system.
+// Without a response, the error is one of the SDK or the system.
 function kindOfName({ name, message, code }: ErrorFields): FaultKind {
   if (/without a finish reason/.test(String(message))) return 'network';
   if (/(JSONParse|TypeValidation|InvalidResponse|EmptyResponse)/.test(String(name))) return 'server';

@@ -1,4 +1,4 @@
-// What a model gets: the system prompt, the history within a budget, the message with its attachments, and the tools.
+// Builds a request to a model: system prompt, history within a budget, the message with its attachments, and tools.
 
 import type { ModelMessage, ToolSet, UserContent } from 'ai';
 import { isObject } from '../../given.ts';
@@ -11,9 +11,9 @@ import type { Message } from '../session/message.ts';
 import { cutResult, wellFormedText } from '../well-formed.ts';
 
 export interface SystemWords {
-  /** What the operator wants every model to know. */
+  /** The operator's instructions for every reply. */
   readonly prompt: string | undefined;
-  /** What is known of the user. */
+  /** Facts about the user. */
   readonly about: readonly string[];
   readonly request: Pick<RunRequest, 'timezone' | 'locale'>;
   /** Milliseconds since 1970. */
@@ -32,10 +32,10 @@ export function systemText({ prompt, about, request, now }: SystemWords): string
   ].join('\n\n');
 }
 
-/** Whether images go along as images: not every endpoint takes them. */
+/** Whether images are sent as images: not every endpoint accepts them. */
 export type Images = 'shown' | 'described';
 
-/** The messages of a request: the newest of what was said that fit into the budget, and the one that is to be answered. */
+/** The newest earlier messages that fit the budget, followed by the message to answer. */
 export function toModelMessages(history: readonly Message[], request: RunRequest, images: Images): ModelMessage[] {
   const past = fitting(history.map((message) => ({ role: message.type, text: joinText(message) })));
   const messages = inTurns(past).map(
@@ -44,37 +44,37 @@ export function toModelMessages(history: readonly Message[], request: RunRequest
   return [...messages, { role: 'user', content: makeContent(request, images) }];
 }
 
-/** Whether a request has images that can be shown. */
+/** Whether a request has images that can be sent as images. */
 export function hasImages({ attachments = [] }: RunRequest): boolean {
   return attachments.some((one) => imageUrl(one) !== undefined);
 }
 
 type TextMessage = { readonly role: Message['type']; readonly text: string };
 
-// The oldest go first; one that alone is too long is cut, so that an answer to it still makes sense.
-function fitting(said: readonly TextMessage[]): TextMessage[] {
-  const kept: TextMessage[] = [];
+// Drops the oldest first. A single message that is too long is cut, so that an answer to it still makes sense.
+function fitting(messages: readonly TextMessage[]): TextMessage[] {
+  const newest: TextMessage[] = [];
   let room: number = AGENT_LIMITS.modelHistoryChars;
-  for (const one of [...said].reverse()) {
+  for (const one of [...messages].reverse()) {
     if (one.text.trim() === '') continue;
-    if (one.text.length > room && kept.length) break;
-    kept.push(one.text.length > room ? { ...one, text: wellFormedText(`… ${one.text.slice(-room)}`) } : one);
+    if (one.text.length > room && newest.length) break;
+    newest.push(one.text.length > room ? { ...one, text: wellFormedText(`… ${one.text.slice(-room)}`) } : one);
     room -= one.text.length;
     if (room <= 0) break;
   }
-  return kept.reverse();
+  return newest.reverse();
 }
 
-// The templates of many models want users and assistants to take turns, and a user to begin.
-function inTurns(said: readonly TextMessage[]): TextMessage[] {
+// Many models' chat templates require alternating roles, starting with the user.
+function inTurns(messages: readonly TextMessage[]): TextMessage[] {
   const turns: TextMessage[] = [];
-  for (const one of said) {
+  for (const one of messages) {
     const last = turns.at(-1);
     if (last?.role === one.role) turns[turns.length - 1] = { ...one, text: `${last.text}\n\n${one.text}` };
     else turns.push(one);
   }
   if (turns[0]?.role === 'ai') turns.unshift({ role: 'human', text: '(what was said before is left out)' });
-  // The new message comes next, and two messages of the user may not follow each other.
+  // The new message follows, and two user messages in a row are not allowed.
   if (turns.at(-1)?.role === 'human') turns.push({ role: 'ai', text: '(no answer)' });
   return turns;
 }
@@ -85,40 +85,40 @@ function joinText({ content, attachment, attachments }: Message): string {
 }
 
 function makeContent({ message, attachments = [] }: RunRequest, images: Images): UserContent {
-  const shown = images === 'shown' ? attachments.filter((one) => imageUrl(one)) : [];
-  const described = attachments.filter((one) => !shown.includes(one));
+  const imageParts = images === 'shown' ? attachments.filter((one) => imageUrl(one)) : [];
+  const described = attachments.filter((one) => !imageParts.includes(one));
   const text = [message, ...described.map(describe)].join('\n');
-  if (!shown.length) return text;
-  return [{ type: 'text', text }, ...shown.map((one) => ({ type: 'image' as const, image: imageUrl(one)! }))];
+  if (!imageParts.length) return text;
+  return [{ type: 'text', text }, ...imageParts.map((one) => ({ type: 'image' as const, image: imageUrl(one)! }))];
 }
 
-// Names come from users: as JSON they cannot pretend to be lines of ours.
+// File names come from users; encoded as JSON they cannot imitate our own lines.
 function describe({ filename, mimetype, size, mxcUri, eventId }: JsonObject): string {
   const about = { filename, mimetype, ...(size !== undefined && { bytes: size }) };
   return `[Attached: ${JSON.stringify({ ...about, ...(mxcUri ? { uri: mxcUri } : { event: eventId }) })}]`;
 }
 
-/** The URL of an image that the model provider can fetch: nothing in the network of the provider, or in ours. */
+/** The URL of an image that the provider may fetch: never one inside its network or ours. */
 function imageUrl({ mimetype, mxcUri }: JsonObject): URL | undefined {
   const address = String(mxcUri);
   const isShown = /^image\/(png|jpe?g|gif|webp)$/i.test(String(mimetype)) && /^https?:\/\//i.test(address);
   return isShown && isPublicUrl(address) ? new URL(address) : undefined;
 }
 
-/** `open`: any object is allowed, for endpoints that reject the schemas of clients. */
+/** `open`: any object is allowed, for endpoints that reject clients' schemas. */
 export type Schemas = 'given' | 'open';
 
 export interface ModelToolsOptions {
   readonly box: ToolBox;
   readonly schemas: Schemas;
-  /** Resolves when the text before this call has been yielded. */
+  /** Resolves once the text before this call has been yielded. */
   readonly afterText: (call: string) => Promise<void>;
   readonly sdk: Pick<typeof import('ai'), 'dynamicTool' | 'jsonSchema'>;
 }
 
-/** The tools by the names that the model calls them by. */
+/** The tools under the names that the model uses. */
 export function modelTools({ box, schemas, afterText, sdk }: ModelToolsOptions): ToolSet {
-  // Models may ask for a tool called `constructor`.
+  // A model may ask for a tool named `constructor`.
   const tools = Object.create(null) as ToolSet;
   for (const tool of box.tools) {
     const name = makeAlias(tool.name, tools);
@@ -126,7 +126,7 @@ export function modelTools({ box, schemas, afterText, sdk }: ModelToolsOptions):
     tools[name] = sdk.dynamicTool({
       description: tool.description,
       inputSchema: sdk.jsonSchema(schema as Parameters<typeof sdk.jsonSchema>[0]),
-      // Calls get ids of our own: those of models are not always different.
+      // Calls get our own ids: model-generated ones are not always unique.
       execute: async (args, { toolCallId }) => {
         await afterText(toolCallId);
         return toJsonOutcome(await box.call(tool.name, isObject(args) ? (args as JsonObject) : {}));
@@ -136,19 +136,19 @@ export function modelTools({ box, schemas, afterText, sdk }: ModelToolsOptions):
   return tools;
 }
 
-// Names as endpoints accept them, each once.
-function makeAlias(name: string, taken: ToolSet): string {
+// Endpoints restrict tool names, and they must be unique.
+function makeAlias(name: string, tools: ToolSet): string {
   const plain =
     name
       .replace(/[^A-Za-z0-9_-]/g, '_')
       .replace(/^_+/, '')
       .slice(0, 60) || 'tool';
-  for (let n = 1, alias = plain; ; alias = `${plain}_${++n}`) if (!Object.hasOwn(taken, alias)) return alias;
+  for (let n = 1, alias = plain; ; alias = `${plain}_${++n}`) if (!Object.hasOwn(tools, alias)) return alias;
 }
 
 const OPEN: JsonObject = { type: 'object', properties: {}, additionalProperties: true };
 
-/** The schema of an object. A schema that is empty, of another type, or invalid becomes one that allows any object. */
+/** Replaces a schema that is empty, invalid or not of type object by one that allows any object. */
 function soundSchema({ schema }: ToolDescription): JsonObject {
   const { $schema: _, $id: __, ...rest } = schema;
   const isSound = isObject(rest.properties) && (rest.type ?? 'object') === 'object' && areSchemas(rest.properties);

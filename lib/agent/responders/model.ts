@@ -1,7 +1,7 @@
-// The responder that asks a model, at any endpoint that speaks OpenAI's chat completions.
+// A responder that uses a model behind any endpoint with OpenAI's chat completions API.
 //
-// One reply takes a few requests: the model calls tools, gets their results, and goes on. The SDK makes the requests;
-// limits, order and error messages are defined here.
+// A reply may take several requests: the model calls tools, gets their results, and continues. The SDK makes the
+// requests; limits, order and error messages are defined here.
 
 import type { TextStreamPart, ToolSet } from 'ai';
 import { type Clock, systemClock } from '../../clock.ts';
@@ -17,22 +17,22 @@ import { hasImages, type Images, modelTools, type Schemas, systemText, toModelMe
 /** Options of `modelResponder`. */
 export interface ModelOptions {
   readonly endpoint: ModelEndpoint;
-  /** The model that answers. */
+  /** The default model. */
   readonly model: string;
-  /** Others that a message may ask for; what it asks for beside these is left out. @default none */
+  /** Further models that a message may choose; any other choice is ignored. @default none */
   readonly others?: readonly string[];
-  /** What every reply is to begin from. @default a plain assistant */
+  /** The system prompt. @default a plain assistant */
   readonly systemPrompt?: string;
-  /** @default the system's clock */
+  /** @default systemClock */
   readonly clock?: Clock;
-  /** Called when a model failed; the message holds nothing of what was sent or of the endpoint. */
+  /** Called when a model failed; the message reveals nothing about the request or the endpoint. */
   readonly onProblem?: (error: TwinlineError) => void;
 }
 
 type Sdk = typeof import('ai');
 
 /**
- * Opens the responder. Throws ERR_CONFIG when the packages that it needs are not installed.
+ * Creates the responder. Throws ERR_CONFIG when an optional package is missing.
  * @example
  * const endpoint = { baseUrl: 'https://models.example/v1', apiKey: process.env.MODEL_API_KEY };
  * const responder = await modelResponder({ endpoint, model: 'small' });
@@ -55,23 +55,23 @@ export async function modelResponder(options: ModelOptions): Promise<Responder> 
       lineBytes: AGENT_LIMITS.modelLineBytes,
     }),
   });
-  const known = new Set([options.model, ...(options.others ?? [])]);
+  const models = new Set([options.model, ...(options.others ?? [])]);
 
   async function* respond(turn: ResponderTurn): AsyncGenerator<ResponderPart> {
     const { request } = turn;
-    const model = request.model && known.has(request.model) ? request.model : options.model;
+    const model = request.model && models.has(request.model) ? request.model : options.model;
     const [history, about = []] = await Promise.all([turn.history(), turn.instructions?.()]);
     const system = systemText({ prompt: options.systemPrompt, about, request, now: clock.now() });
     for (const how of ['given', 'plain'] as const) {
       const images: Images = how === 'given' ? 'shown' : 'described';
       const schemas: Schemas = how === 'given' ? 'given' : 'open';
       const messages = toModelMessages(history, request, images);
-      const thrown = yield* ask(sdk, turn, { model: provider(model), name: model, system, messages, schemas });
-      if (!thrown || turn.signal.aborted) return;
-      const failure = readFailure(thrown.error);
-      // An endpoint may refuse images, or what stands in the schemas of clients: then it is asked without.
+      const interruption = yield* ask(sdk, turn, { model: provider(model), name: model, system, messages, schemas });
+      if (!interruption || turn.signal.aborted) return;
+      const failure = readFailure(interruption.error);
+      // An endpoint may reject images or clients' schemas: retry without them.
       const canBePlainer = how === 'given' && (turn.tools.tools.length > 0 || hasImages(request));
-      if (canBePlainer && isRejected(failure) && !thrown.hasBegun) continue;
+      if (canBePlainer && isRejected(failure) && !interruption.hasBegun) continue;
       onProblem(describeFailure(failure));
       yield { type: 'error', fault: toRunFault(failure) };
       return;
@@ -84,11 +84,11 @@ export async function modelResponder(options: ModelOptions): Promise<Responder> 
 type Asking = Pick<Parameters<Sdk['streamText']>[0], 'model' | 'system'> & {
   readonly messages: ReturnType<typeof toModelMessages>;
   readonly schemas: Schemas;
-  /** Of the model. */
+  /** The model's name. */
   readonly name: string;
 };
 
-/** Why a reply broke off, and whether any part of it was yielded. */
+/** Why a reply broke off, and whether any part had been yielded. */
 type Interruption = { readonly error: unknown; readonly hasBegun: boolean };
 
 async function* ask(
@@ -104,19 +104,19 @@ async function* ask(
   const order = callsInOrder(over.signal);
   let hasBegun = false;
   let failure: unknown;
-  let asked: TracedWork<AsyncIterable<TextStreamPart<ToolSet>>> | undefined;
+  let work: TracedWork<AsyncIterable<TextStreamPart<ToolSet>>> | undefined;
   try {
     const stream = () =>
       sdk.streamText({
         ...prompt,
         tools: modelTools({ box: turn.tools, schemas, afterText: order.afterText, sdk }),
         stopWhen: sdk.stepCountIs(AGENT_LIMITS.modelSteps),
-        // The last request is for an answer: it offers no tools.
+        // The last request must produce an answer, so it offers no tools.
         prepareStep: ({ stepNumber }) => (stepNumber === AGENT_LIMITS.modelSteps - 1 ? { toolChoice: 'none' } : {}),
         maxRetries: AGENT_LIMITS.modelRetries,
         abortSignal: over.signal,
-        // Addresses go to the model as they are; this server fetches none of them.
-        experimental_download: async (wanted) => wanted.map(() => null),
+        // Pass URLs through to the model; this server must not fetch them.
+        experimental_download: async (urls) => urls.map(() => null),
         onError: () => {},
       }).fullStream;
     const attributes = {
@@ -124,8 +124,8 @@ async function* ask(
       'gen_ai.provider.name': 'openai',
       'gen_ai.request.model': name,
     };
-    asked = beginTraced(`chat ${name}`, { way: 'out', attributes }, stream);
-    for await (const part of asked.result) {
+    work = beginTraced(`chat ${name}`, { way: 'out', attributes }, stream);
+    for await (const part of work.result) {
       if (turn.signal.aborted) return undefined;
       if (part.type === 'tool-call') order.markSeen(part.toolCallId);
       if (part.type === 'error') {
@@ -133,27 +133,27 @@ async function* ask(
         return { error: part.error, hasBegun };
       }
       if (part.type === 'finish')
-        asked.describe({
+        work.describe({
           'gen_ai.usage.input_tokens': part.totalUsage.inputTokens,
           'gen_ai.usage.output_tokens': part.totalUsage.outputTokens,
         });
-      const shown = toPart(part);
-      if (!shown && part.type !== 'tool-call') continue;
+      const replyPart = toPart(part);
+      if (!replyPart && part.type !== 'tool-call') continue;
       hasBegun ||= part.type !== 'finish-step';
-      if (shown) yield shown;
+      if (replyPart) yield replyPart;
     }
     return hasBegun ? undefined : { error: EMPTY, hasBegun };
   } catch (error) {
     failure = error;
     return { error, hasBegun };
   } finally {
-    asked?.end(failure);
+    work?.end(failure);
     turn.signal.removeEventListener('abort', stop);
     over.abort();
   }
 }
 
-const EMPTY = new TwinlineError('ERR_SERVICE', 'The model answered with nothing.');
+const EMPTY = new TwinlineError('ERR_SERVICE', 'The model returned an empty response.');
 
 function toPart(part: TextStreamPart<ToolSet>): ResponderPart | undefined {
   if (part.type === 'text-delta') return { type: 'text', text: part.text };
@@ -163,7 +163,7 @@ function toPart(part: TextStreamPart<ToolSet>): ResponderPart | undefined {
   return { type: 'usage', usage: { inputTokens, outputTokens } };
 }
 
-// Tools write their frames at once, and the SDK is ahead of its reader: a call waits until the text before it was read.
+// Tool calls write frames immediately, and the SDK runs ahead of its reader: a call waits until the text before it is read.
 function callsInOrder(signal: AbortSignal) {
   const seen = new Set<string>();
   const waiting = new Map<string, () => void>();
@@ -188,12 +188,12 @@ function callsInOrder(signal: AbortSignal) {
 
 /** An OpenAI-compatible endpoint. */
 export interface ModelEndpoint {
-  /** With its `/v1`; may hold a user and a password, and a query that goes along with every request. */
+  /** Includes `/v1`; may contain credentials, and a query that is sent with every request. */
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
 }
 
-/** The endpoint as the SDK takes it: fetch refuses addresses with passwords, so they go into a header. */
+/** The SDK's settings. Fetch refuses URLs with credentials, so they move into a header. */
 function providerSettings({ baseUrl, apiKey }: ModelEndpoint) {
   const url = new URL(baseUrl);
   const { username, password, searchParams } = url;
@@ -209,7 +209,7 @@ function providerSettings({ baseUrl, apiKey }: ModelEndpoint) {
   };
 }
 
-/** The address of the endpoint's list of models, with the headers to ask it. */
+/** The URL and headers to list the endpoint's models. */
 export function modelListRequest(endpoint: ModelEndpoint): { url: URL; headers: { [name: string]: string } } {
   const { baseURL, headers, queryParams = {} } = providerSettings(endpoint);
   const url = new URL(`${baseURL}/models`);

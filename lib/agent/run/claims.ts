@@ -1,5 +1,5 @@
-// Runs that this process claims: those that it queued behind another run, and those whose process has died. Removes what has
-// expired: logs, ended runs, deleted sessions.
+// Claims runs: those queued in this process behind another run, and those whose process has died. Also deletes expired logs,
+// ended runs and deleted sessions.
 
 import { settledTime } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
@@ -18,20 +18,20 @@ interface QueuedRun {
   wake: () => void;
 }
 
-/** The queue of runs that this process has accepted while another run of their session was open. */
+/** Runs accepted by this process while another run of their session was open. */
 export function runQueue({ runs, clock, drive, onProblem }: QueueOptions) {
-  const queued = new Map<string, QueuedRun>();
+  const entries = new Map<string, QueuedRun>();
   const closed = new AbortController();
 
   async function claimInTurn(run: string, entry: QueuedRun): Promise<void> {
-    while (queued.get(run) === entry && !closed.signal.aborted) {
+    while (entries.get(run) === entry && !closed.signal.aborted) {
       const over = new AbortController();
       entry.wake = () => over.abort('woken');
       try {
-        const claimed = await runs.claim(run);
-        if (claimed !== 'behind') queued.delete(run);
-        if (typeof claimed === 'object') return drive(claimed, entry.secrets);
-        if (claimed !== 'behind') return;
+        const claim = await runs.claim(run);
+        if (claim !== 'behind') entries.delete(run);
+        if (typeof claim === 'object') return drive(claim, entry.secrets);
+        if (claim !== 'behind') return;
       } catch (error) {
         onProblem(error);
       }
@@ -40,49 +40,49 @@ export function runQueue({ runs, clock, drive, onProblem }: QueueOptions) {
   }
 
   const wakeAll = () => {
-    for (const entry of queued.values()) entry.wake();
+    for (const entry of entries.values()) entry.wake();
   };
   return {
-    /** Waits in the background until the run can be claimed, by this process or another. */
+    /** Waits in the background until this or another process can claim the run. */
     add(run: string, secrets: TurnSecrets): void {
       const entry = { secrets, wake: () => {} };
-      queued.set(run, entry);
+      entries.set(run, entry);
       void claimInTurn(run, entry);
     },
     /** Tries to claim the run now; false when it is not queued here. */
     wake(run: string): boolean {
-      queued.get(run)?.wake();
-      return queued.has(run);
+      entries.get(run)?.wake();
+      return entries.has(run);
     },
     wakeAll,
-    /** What came with the request of a run that is queued here. */
-    secrets: (run: string): TurnSecrets | undefined => queued.get(run)?.secrets,
+    /** The secrets that came with a run queued here. */
+    secrets: (run: string): TurnSecrets | undefined => entries.get(run)?.secrets,
     close(): void {
       closed.abort('closed');
       wakeAll();
-      queued.clear();
+      entries.clear();
     },
   };
 }
 
 export interface RecoveryOptions
   extends Pick<RunnerOptions, 'runs' | 'sessions' | 'transcript' | 'logs' | 'responder' | 'clock' | 'onProblem'> {
-  /** Drives a run that was claimed; does not wait for its end. */
+  /** Drives a claimed run without waiting for its end. */
   readonly drive: (run: Run) => void;
-  /** How many more runs this process may take. */
+  /** How many more runs this process may drive. */
   readonly capacity: () => number;
 }
 
 export function recovery(options: RecoveryOptions) {
   const { runs, sessions, transcript, logs, responder, clock, drive, capacity, onProblem } = options;
 
-  /** Claims the run, unless another process holds it, and continues it. */
+  /** Claims and continues the run, unless another process holds it. */
   async function recover(id: string): Promise<void> {
-    const claimed = await runs.claim(id);
-    if (typeof claimed === 'object') drive(claimed);
-    // Queued behind another run: its turn has not come, or its own process waits for it.
-    else if (claimed === 'behind') await runs.postpone(id);
-    else if (claimed === 'gone') await remove(id);
+    const claim = await runs.claim(id);
+    if (typeof claim === 'object') drive(claim);
+    // Queued behind another run: it is not its turn, or its own process is waiting for it.
+    else if (claim === 'behind') await runs.postpone(id);
+    else if (claim === 'gone') await remove(id);
   }
 
   async function remove(id: string): Promise<void> {
@@ -90,7 +90,7 @@ export function recovery(options: RecoveryOptions) {
     await runs.remove(id);
   }
 
-  /** Removes what a deleted session has left. Its runs must have been aborted. */
+  /** Removes the leftovers of a deleted session, whose runs must have been aborted. */
   async function clear(session: string): Promise<void> {
     await transcript.clear(session);
     await responder.forget?.(session);
@@ -112,7 +112,7 @@ export function recovery(options: RecoveryOptions) {
   return {
     recover,
     clear,
-    /** Does what is due, up to `limit` of each kind; how much it did. @default COMMON_LIMITS.sweepBatch */
+    /** Does all due work, up to `limit` of each kind; returns how much. @default COMMON_LIMITS.sweepBatch */
     async sweep(limit: number = COMMON_LIMITS.sweepBatch): Promise<number> {
       const places = Math.min(limit, capacity());
       const taken = places > 0 ? await each(await runs.due(places), recover) : 0;

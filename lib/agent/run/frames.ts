@@ -1,4 +1,5 @@
-// The frames of a run: their shapes and their text in the log, and how a run is followed by them, whichever process writes them.
+// The frames of a run: their types, their text form in the log, and following a run by its frames, whichever process writes
+// them.
 
 import type { RunEnd } from '../../../machines/agent-stream.ts';
 import type { Clock } from '../../clock.ts';
@@ -8,9 +9,9 @@ import { AGENT_LIMITS } from '../limits.ts';
 import { type Message, messageId, type Transcript } from '../session/message.ts';
 import { isEnded, type Runs, type RunView, runView } from './run.ts';
 
-/** Why a reply failed, as users may read it: faults of the operator appear as `unknown` with status 500. */
+/** Why a reply failed, for users: operator faults appear as `unknown` with status 500. */
 export type RunFault = {
-  /** In words. */
+  /** A message. */
   readonly error: string;
   readonly kind?: FaultKind;
   readonly source?: 'byo' | 'platform';
@@ -22,7 +23,7 @@ export type RunFault = {
   readonly detail?: string;
 };
 
-/** Why a run has failed, in a word. */
+/** The kind of a failure. */
 export type FaultKind =
   | 'billing'
   | 'rate_limit'
@@ -36,13 +37,13 @@ export type FaultKind =
 type Stamp = { readonly sessionId: string; readonly requestId: string };
 type ToolFrame = Stamp & { readonly toolName: string; readonly output?: string };
 
-/** The data of every frame, by its name. Times are RFC 3339. */
+/** The data of every frame by name. Times are RFC 3339. */
 export interface FrameData {
   run: {
     readonly runId: string;
     readonly requestId: string;
     readonly status: 'running';
-    /** Somebody else goes on with it: what was shown of the text is cut to `partialLength` UTF-16 units. */
+    /** Another process continues the run: truncate the text shown so far to `partialLength` UTF-16 units. */
     readonly resumed?: true;
     readonly partialLength?: number;
   };
@@ -52,12 +53,12 @@ export interface FrameData {
     readonly isComplete: boolean;
     readonly timestamp: string;
   };
-  /** What comes next of the text, not all of it. */
+  /** The next piece of the text, not all of it. */
   message: { readonly content: string; readonly timestamp: string };
   tool_call: ToolFrame & {
     readonly args: JsonObject;
     readonly status: 'isRunning' | 'done';
-    /** The same in both frames of a call. */
+    /** Identical in both frames of a call. */
     readonly eventId: string;
   };
   action_call: ToolFrame & {
@@ -80,19 +81,19 @@ export interface FrameData {
     readonly interrupted?: true;
     readonly aborted?: true;
     readonly failed?: true;
-    /** What is kept of the text, unless it is too long for a frame. */
+    /** The partial text that is kept, unless it is too long for a frame. */
     readonly partialText?: string;
   };
 }
 
-/** The kinds of frames of a run. */
+/** The names of frames. */
 export type FrameName = keyof FrameData;
 export type FrameOf<Name extends FrameName> = Name extends FrameName
   ? { readonly name: Name; readonly data: FrameData[Name] }
   : never;
 export type AnyFrame = FrameOf<FrameName>;
 
-/** A frame as readers get it: `data` is one line of JSON. */
+/** A frame as sent to readers: `data` is one line of JSON. */
 export interface RunFrame {
   readonly n: number;
   readonly event: string;
@@ -112,52 +113,55 @@ export function readFrame({ n, text }: Frame): RunFrame {
   return { n, event: text.slice(0, at), data: text.slice(at + 1) };
 }
 
-/** How the last frame of a run says that it has ended. */
+/** The data of a run's last frame. */
 export function doneData(run: string, status: RunEnd, partialText?: string): FrameData['done'] {
   const flag = status === 'finished' ? {} : { [status]: true };
   return { runId: run, status, ...flag, ...(partialText !== undefined && { partialText }) };
 }
 
-/** The data of a frame as values. */
+/** Parses the data of a frame. */
 export function readFrameData<Name extends FrameName>(frame: RunFrame, _name: Name): FrameData[Name] {
   return JSON.parse(frame.data) as FrameData[Name];
 }
 
-/** Which run, after which frame. */
+/** Which run to follow, and from where. */
 export interface FollowRequest {
   readonly owner: string;
   readonly runId: string;
-  /** Frames after this number; 0 for all. @default 0 */
+  /** Frames after this number. @default 0 (all) */
   readonly after?: number;
-  /** Ends the following without an error; the run goes on. */
+  /** Stops following, without an error; the run continues. */
   readonly signal?: AbortSignal;
 }
 
-/** A run that is read from some frame on. */
+/** A run being followed. */
 export interface Following {
   readonly run: RunView;
-  /** The run has ended, and no frame comes after that number. */
+  /** The run has ended and no further frames will come. */
   readonly isOver: boolean;
   /**
-   * In order and without a gap; ends after `done`. Nothing is read before it is asked for: a slow reader holds one read
-   * of COMMON_LIMITS.logReadBytes at most. Throws ERR_NOT_FOUND when the log is gone, ERR_STORE when the store stays away.
+   * In order and without gaps; ends after `done`. Pull-based: a slow reader buffers at most COMMON_LIMITS.logReadBytes.
+   * Throws ERR_NOT_FOUND when the log is gone, ERR_STORE when the store stays down.
    */
   readonly frames: AsyncIterable<readonly RunFrame[]>;
 }
 
-/** How a run has ended. */
+/** How a run ended. */
 export interface RunOutcome {
   readonly done: FrameData['done'];
-  /** The first one, if there was any. */
+  /** The first error, if any. */
   readonly error?: FrameData['error'];
-  /** Missing when nothing was said. */
+  /** Absent when there was no reply. */
   readonly message?: Message;
 }
 
 export interface Follower {
-  /** Undefined for a run that is not theirs, was never there, or whose log has expired. Throws ERR_INPUT for a bad `after`. */
+  /**
+   * Undefined when the run is not the owner's, does not exist, or its log has expired. Throws ERR_INPUT for an invalid
+   * `after`.
+   */
   follow(request: FollowRequest): Promise<Following | undefined>;
-  /** Waits for the end. Undefined as with `follow`, and when the signal aborts. */
+  /** Waits for the end. Undefined as for `follow`, and when the signal aborts. */
   outcome(request: Omit<FollowRequest, 'after'>): Promise<RunOutcome | undefined>;
 }
 
@@ -173,8 +177,8 @@ export function follower({ runs, logs, transcript, clock }: FollowerDeps): Follo
   async function follow({ owner, runId, after = 0, signal }: FollowRequest): Promise<Following | undefined> {
     const run = await runs.get(runId);
     if (run?.body.owner !== owner) return undefined;
-    // A run that waits in the queue, or whose process died early, has no log yet: one is made to wait at. Its driver takes it
-    // over, for the fences of leases begin at 2.
+    // A queued run, or one whose process died early, has no log yet: create one to wait on. Its driver takes the log over,
+    // because lease fences start at 2.
     if (!(isEnded(run) && run.context.sealed))
       await logs.open(logName(runId), { fence: 1, expiresAt: clock.now() + AGENT_LIMITS.runLogAliveMs });
     const page = await logs.read(logName(runId), { after, limit: 1 });

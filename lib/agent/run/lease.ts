@@ -1,4 +1,4 @@
-// The lease of a run that this process drives: renewed until it is released, and watched for results and aborts that others write.
+// The lease of a run driven by this process: renewed until released, and watched for results and aborts from other processes.
 
 import { TwinlineError } from '../../errors.ts';
 import { retryUntilAborted } from '../../retry.ts';
@@ -6,26 +6,26 @@ import { AGENT_LIMITS } from '../limits.ts';
 import type { RunnerOptions } from '../options.ts';
 import type { Run } from './run.ts';
 
-/** Why a responder is to stop. */
+/** Why a responder must stop. */
 export type StopReason = 'aborted' | 'timeout' | 'closing' | 'lost';
 
 export type HeldRun = ReturnType<typeof holdRun>;
 
-/** Holds a run that this process has claimed, and renews its lease. */
+/** Holds a claimed run and renews its lease. */
 export function holdRun(first: Run, { runs, clock, onProblem }: Pick<RunnerOptions, 'runs' | 'clock' | 'onProblem'>) {
   const stop = new AbortController();
   const lost = new AbortController();
   const released = new AbortController();
   const end = clock.monotonic() + AGENT_LIMITS.runMs;
-  // The stored lease is by the wall, which may jump; how long it is ours is measured here.
+  // The stored lease uses the wall clock, which may jump; how long it is ours is measured with the monotonic clock.
   let heldUntil = clock.monotonic() + AGENT_LIMITS.runLeaseMs;
   let run = first;
   let changed = new AbortController();
 
   const notify = () => {
-    const before = changed;
+    const previous = changed;
     changed = new AbortController();
-    before.abort('changed');
+    previous.abort('changed');
   };
   const halt = (reason: StopReason) => {
     if (reason === 'lost') lost.abort('lost');
@@ -55,7 +55,7 @@ export function holdRun(first: Run, { runs, clock, onProblem }: Pick<RunnerOptio
         heldUntil = asked + AGENT_LIMITS.runLeaseMs;
       } catch (error) {
         onProblem(error);
-        // Without the store it is unknown whether the lease is still ours; it counts as lost once it has expired.
+        // While the store is down we cannot know whether the lease is still ours; once expired, treat it as lost.
         if (clock.monotonic() >= heldUntil) halt('lost');
       }
     }
@@ -65,7 +65,7 @@ export function holdRun(first: Run, { runs, clock, onProblem }: Pick<RunnerOptio
   void renew();
 
   return {
-    /** As it was last read or written. */
+    /** The run as last read or written. */
     get run() {
       return run;
     },
@@ -73,38 +73,35 @@ export function holdRun(first: Run, { runs, clock, onProblem }: Pick<RunnerOptio
     get stop(): AbortSignal {
       return stop.signal;
     },
-    /** Aborts when another process has the run, or may have it: nothing may be written any more. */
+    /** Aborts when another process has, or may have, the run: nothing may be written any more. */
     get lost(): AbortSignal {
       return lost.signal;
     },
-    /** Takes the run as a write has returned it; undefined: it is lost. */
+    /** Takes the run returned by a write; undefined means that it is lost. */
     see,
-    /** Stops the responder; the run itself is still held. */
+    /** Stops the responder but keeps holding the run. */
     halt,
-    /** Reads the document again: another process has changed it. */
+    /** Rereads the document after a change by another process. */
     reload: () => void runs.get(first.id).then(see, onProblem),
-    /** The result of a call, once there is one; after `ms` milliseconds the call fails. Undefined when the run stops. */
+    /** Waits for the result of a call; after `ms` milliseconds the call fails. Undefined when the run stops. */
     async result(call: string, ms: number) {
       const find = () => run.context.calls.find(({ id }) => id === call)?.result;
       const until = clock.monotonic() + ms;
       while (!find() && !stop.signal.aborted && clock.monotonic() < until)
         await clock.wait(until - clock.monotonic(), changed.signal);
       if (find() || stop.signal.aborted) return find();
-      // The first write wins: the answer may have been stored at the same moment.
+      // The first write wins: an answer may have been stored at the same moment.
       const timedOut = await runs.answer(first.id, call, { ok: false, error: 'timeout', timedOut: true });
       see(timedOut ?? (await runs.get(first.id)));
       return find();
     },
-    /** Retries what a store refuses for the moment, as long as the run is held. */
+    /** Retries work that the store refuses for now, as long as the run is held. */
     retry: <T>(work: () => Promise<T>): Promise<T> => retryUntilAborted({ clock, signal: lost.signal }, work),
-    /** Ends the renewals. */
+    /** Stops renewing the lease. */
     release: () => released.abort('released'),
   };
 }
 
 export function lostRunError(run: string): TwinlineError {
-  return new TwinlineError(
-    'ERR_CONFLICT',
-    `Run ${run} is no longer held by this process. Another one goes on with it.`,
-  );
+  return new TwinlineError('ERR_CONFLICT', `This process no longer holds run ${run}. Another process continues it.`);
 }

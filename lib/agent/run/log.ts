@@ -1,4 +1,5 @@
-// The log of a run, for the process that drives it: opened under the fence of its lease, replayed after a takeover, written.
+// The log of a run, for the process that drives it: opened under the fence of its lease, replayed after a takeover, appended
+// to.
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
@@ -14,57 +15,57 @@ type LogDeps = Pick<RunnerOptions, 'logs' | 'clock'>;
 export interface OpenedLog {
   readonly writer: LogWriter;
   readonly replay: Replay;
-  /** The log has its last frame. */
+  /** Whether the log already has its last frame. */
   readonly isEnded: boolean;
 }
 
-/** Takes the log over, and reads what it holds. Rejects when another process has the run. */
-export async function openLog({ logs, clock }: LogDeps, held: HeldRun): Promise<OpenedLog> {
-  const { id, context } = held.run;
+/** Takes over the log and reads its content. Rejects when another process has the run. */
+export async function openLog({ logs, clock }: LogDeps, lease: HeldRun): Promise<OpenedLog> {
+  const { id, context } = lease.run;
   const expiresAt = clock.now() + AGENT_LIMITS.runLogAliveMs;
-  const opened = await held.retry(() => logs.open(logName(id), { fence: context.fence, expiresAt }));
-  if (opened.kind === 'fenced') {
-    held.halt('lost');
+  const log = await lease.retry(() => logs.open(logName(id), { fence: context.fence, expiresAt }));
+  if (log.kind === 'fenced') {
+    lease.halt('lost');
     throw lostRunError(id);
   }
-  const replay = opened.last > 0 ? await held.retry(() => replayLog(logs, id)) : EMPTY_REPLAY;
-  return { writer: logWriter({ logs, clock }, held, replay.last), replay, isEnded: opened.ended };
+  const replay = log.last > 0 ? await lease.retry(() => replayLog(logs, id)) : EMPTY_REPLAY;
+  return { writer: logWriter({ logs, clock }, lease, replay.last), replay, isEnded: log.ended };
 }
 
 export type LogWriter = ReturnType<typeof logWriter>;
 
-/** Appends after frame `last`. Frames are gathered while an append is under way. */
-function logWriter({ logs, clock }: LogDeps, held: HeldRun, last: number) {
-  const { id: run, context } = held.run;
+/** Appends after frame `last`. Frames are buffered while an append is in progress. */
+function logWriter({ logs, clock }: LogDeps, lease: HeldRun, last: number) {
+  const { id: run, context } = lease.run;
   const { fence } = context;
   const waiting: AnyFrame[] = [];
   let expected = last;
   let bytes = 0;
   let working: Promise<void> | undefined;
   let failure: unknown;
-  // A log that is full takes nothing more but its end.
+  // A full log accepts nothing but its last frame.
   let isFull = false;
 
-  /** An append whose acknowledgement was lost is repeated: the log recognises it by `expected`. */
+  /** An append whose acknowledgement was lost is repeated; the log recognises it by `expected`. */
   async function append(texts: string[], end: boolean): Promise<void> {
-    const result = await held.retry(() => {
+    const result = await lease.retry(() => {
       const expiresAt = clock.now() + (end ? AGENT_LIMITS.runLogKeepMs : AGENT_LIMITS.runLogAliveMs);
       return logs.append(logName(run), texts, { fence, expiresAt, expected, end });
     });
     if (result.kind === 'appended') expected = result.last;
     else if (result.kind === 'full') isFull = true;
     else {
-      if (result.kind === 'fenced') held.halt('lost');
-      const words = `The log of run ${run} takes no more frames from this process: it is ${result.kind}.`;
+      if (result.kind === 'fenced') lease.halt('lost');
+      const words = `The log of run ${run} accepts no more frames from this process: it is ${result.kind}.`;
       throw new TwinlineError('ERR_CONFLICT', words);
     }
   }
 
   async function work(): Promise<void> {
-    // Frames that come in the same moment go out together.
+    // Batch frames that are written in the same tick.
     await Promise.resolve();
     while (waiting.length && !failure) {
-      if (expected > AGENT_LIMITS.runFramesFast) await clock.wait(AGENT_LIMITS.runGatherMs, held.lost);
+      if (expected > AGENT_LIMITS.runFramesFast) await clock.wait(AGENT_LIMITS.runGatherMs, lease.lost);
       const texts = takeBatch(waiting);
       bytes = waiting.length ? bytes - countBytes(texts) : 0;
       await append(texts, false);
@@ -91,13 +92,16 @@ function logWriter({ logs, clock }: LogDeps, held: HeldRun, last: number) {
   }
 
   return {
-    /** Frames that are in the log. */
+    /** The number of frames in the log. */
     get last(): number {
       return expected;
     },
-    /** Resolves when everything is in the log. Rejects when it is lost. */
+    /** Resolves once everything is in the log. Rejects when the log is lost. */
     flush,
-    /** Takes a frame; resolves at once unless AGENT_LIMITS.runFramesWaiting are waiting. Rejects when the log is lost. */
+    /**
+     * Queues a frame; blocks only while more than AGENT_LIMITS.runFramesWaiting bytes are pending. Rejects when the log is
+     * lost.
+     */
     async write(frame: AnyFrame): Promise<void> {
       if (failure) throw failure;
       if (isFull) return;
@@ -108,7 +112,7 @@ function logWriter({ logs, clock }: LogDeps, held: HeldRun, last: number) {
       void start();
       if (bytes > AGENT_LIMITS.runFramesWaiting) await flush();
     },
-    /** Writes the last frame: the log is then kept for AGENT_LIMITS.runLogKeepMs. */
+    /** Writes the last frame, after which the log is kept for AGENT_LIMITS.runLogKeepMs. */
     async end(frame: AnyFrame): Promise<void> {
       await flush();
       await append([frameText(frame)], true);
@@ -118,7 +122,7 @@ function logWriter({ logs, clock }: LogDeps, held: HeldRun, last: number) {
 
 const countBytes = (texts: readonly string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
-/** One frame for text that is not yet written and the text after it; undefined when they do not fit into one. */
+/** Merges pending text with the text that follows; undefined when it does not fit into one frame. */
 function mergeText(before: AnyFrame | undefined, next: AnyFrame): AnyFrame | undefined {
   if (before?.name !== 'message' || next.name !== 'message') return undefined;
   const content = before.data.content + next.data.content;
@@ -134,7 +138,7 @@ function takeBatch(waiting: AnyFrame[]): string[] {
     if (texts.length && (bytes > COMMON_LIMITS.appendBytes || texts.length === COMMON_LIMITS.framesPerAppend)) break;
     texts.push(text);
   }
-  // At once: removing them one by one would move the rest of the list each time.
+  // One splice: removing frames one by one would shift the rest each time.
   waiting.splice(0, texts.length);
   return texts;
 }
@@ -144,21 +148,21 @@ export interface ReplayedCall {
   readonly id: string;
   readonly name: string;
   readonly args: JsonObject;
-  /** Undefined while no result was logged. */
+  /** Absent until a result is logged. */
   readonly end?: { readonly output?: string; readonly error?: string };
 }
 
-/** What a log says so far, so that a process that takes the run over does not repeat it. */
+/** The content of a log, so that a process taking over does not repeat it. */
 export interface Replay {
   /** The number of the last frame. */
   readonly last: number;
-  /** The text as readers have it now. */
+  /** The text that readers have seen. */
   readonly text: string;
-  /** By their ids. */
+  /** By call id. */
   readonly calls: ReadonlyMap<string, ReplayedCall>;
-  /** Any frames but those that every run begins with. */
+  /** Whether there are frames besides those that every run starts with. */
   readonly isBegun: boolean;
-  /** The names of the frames, each once. */
+  /** The names of all frames. */
   readonly names: ReadonlySet<string>;
 }
 
@@ -197,9 +201,9 @@ const REDUCERS: { readonly [event: string]: (state: ReplayState, frame: RunFrame
   },
   tool_call: ({ calls }, frame) => {
     const { eventId: id, toolName: name, args, status, output } = readFrameData(frame, 'tool_call');
-    const { toolName: _, ...given } = args;
+    const { toolName: _, ...toolArgs } = args;
     const end = output === undefined ? {} : { output };
-    calls.set(id, { kind: 'tool', id, name, args: given, ...(status === 'done' && { end }) });
+    calls.set(id, { kind: 'tool', id, name, args: toolArgs, ...(status === 'done' && { end }) });
   },
   action_call: ({ calls }, frame) => {
     const { toolCallId: id, toolName: name, args = {}, status, output, error } = readFrameData(frame, 'action_call');

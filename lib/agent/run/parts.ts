@@ -1,4 +1,4 @@
-// Reads a responder's parts into the reply, one by one, until it ends, fails, or is stopped.
+// Feeds a responder's parts into the reply until it ends, fails or is stopped.
 
 import type { RunEnd } from '../../../machines/agent-stream.ts';
 import type { RunnerOptions } from '../options.ts';
@@ -7,7 +7,7 @@ import { makeToolBox } from '../tool.ts';
 import type { RunFault } from './frames.ts';
 import type { RunReply, RunTurn } from './reply.ts';
 
-/** How a responder has ended. */
+/** How a responder ended. */
 export interface PartsResult {
   readonly status: Extract<RunEnd, 'finished' | 'failed'> | 'stopped';
   readonly fault?: RunFault;
@@ -15,7 +15,7 @@ export interface PartsResult {
   readonly usage: TokenUsage;
 }
 
-/** Never rejects because of the responder; rejects when the log is lost. */
+/** Rejects only when the log is lost, never because of the responder. */
 export async function readParts(options: RunnerOptions, turn: RunTurn): Promise<PartsResult> {
   const { held, reply } = turn;
   let usage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
@@ -48,7 +48,7 @@ export async function readParts(options: RunnerOptions, turn: RunTurn): Promise<
 }
 
 const TOO_LONG: RunFault = {
-  error: 'The reply was longer than a reply may be, and was cut.',
+  error: 'The reply exceeded the size limit and was cut.',
   kind: 'server',
   status: 500,
   retryable: false,
@@ -73,7 +73,7 @@ const addUsage = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
   outputTokens: a.outputTokens + b.outputTokens,
 });
 
-/** The responder's iterator. What it throws becomes a fault without its message, which may quote secrets. */
+/** The responder's iterator. An exception becomes a fault without its message, which may quote secrets. */
 function partSource(options: RunnerOptions, turn: RunTurn) {
   let iterator: AsyncIterator<ResponderPart> | undefined;
   return {
@@ -86,7 +86,7 @@ function partSource(options: RunnerOptions, turn: RunTurn) {
         return { done: false, value: { type: 'error', fault: BROKEN } };
       }
     },
-    /** Asks for no further parts; errors of the responder from here on are ignored. */
+    /** Stops the iteration; later errors of the responder are ignored. */
     end: () => void Promise.resolve(iterator?.return?.()).catch(() => {}),
   };
 }
@@ -115,7 +115,7 @@ function responderTurn(options: RunnerOptions, turn: RunTurn): ResponderTurn {
   };
 }
 
-// A promise for each part: `Promise.race` with one promise that lasts would retain every part until that one settles.
+// One promise per part: `Promise.race` with a single long-lived promise would retain every part until it settles.
 function stopRace(signal: AbortSignal) {
   let wake = () => {};
   const onAbort = () => wake();

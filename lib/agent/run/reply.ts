@@ -1,7 +1,7 @@
-// The reply of one run: parts become frames, and the frames add up to the message that is stored.
+// The reply of a run: turns parts into frames, and collects them into the message to store.
 //
-// After a takeover the responder begins again. Text that the log holds already is not written again as long as it is
-// the same; where it differs, a frame gives the length of the text that is still valid.
+// After a takeover the responder starts over. Text already in the log is not written again while it is identical;
+// where it differs, a frame gives the length of the text that is still valid.
 
 import type { Json, JsonObject } from '../../json/json.ts';
 import { AGENT_LIMITS } from '../limits.ts';
@@ -14,14 +14,14 @@ import type { HeldRun } from './lease.ts';
 import type { LogWriter, Replay, ReplayedCall } from './log.ts';
 import type { Run } from './run.ts';
 
-/** A run while its reply is made. */
+/** A run while its reply is produced. */
 export interface RunTurn {
   readonly held: HeldRun;
   readonly secrets: TurnSecrets;
   readonly writer: LogWriter;
   readonly replay: Replay;
   readonly reply: RunReply;
-  /** The session has not been deleted. */
+  /** Whether the session still exists. */
   readonly isKept: boolean;
 }
 
@@ -50,7 +50,7 @@ export function makeReply(
   let text = '';
   let reasoning = '';
   let bytes = 0;
-  // The text in the log that the responder has not repeated yet.
+  // Logged text that the responder has not repeated yet.
   let replayed = replay.text;
   let isFull = false;
 
@@ -74,7 +74,7 @@ export function makeReply(
     },
   });
 
-  /** As much of the text as there is room for. */
+  /** As much of the text as fits. */
   function fit(more: string): string {
     const clean = wellFormedText(more);
     if (isFull) return '';
@@ -85,7 +85,7 @@ export function makeReply(
     return isFull ? cutBytes(clean, room) : clean;
   }
 
-  /** Writes what of `more` is not in the log already. */
+  /** Writes the part of `more` that is not in the log yet. */
   async function writeText(more: string): Promise<void> {
     const same = replayed === '' ? 0 : commonLength(replayed, more);
     const isDifferent = same < Math.min(replayed.length, more.length);
@@ -102,7 +102,7 @@ export function makeReply(
   }
 
   return {
-    /** Says that the run has begun, or goes on. */
+    /** Announces that the run has started or continues. */
     async open(): Promise<void> {
       await write(runFrame(replay.names.has('run') ? replay.text.length : undefined));
       if (!replay.names.has('reasoning')) await write(reasoningFrame(THINKING, false));
@@ -120,12 +120,12 @@ export function makeReply(
       calls.set(id, call);
       await write(callFrame(stamp, call));
     },
-    /** Does nothing for a call that is unknown or has ended. */
+    /** Does nothing if the call is unknown or has ended. */
     async endCall(id: string, result: { output: Json } | { error: string }): Promise<void> {
       const call = calls.get(id);
       if (!call || call.end) return;
       if ('error' in result) return finishCall(call, { error: shortText(result.error) });
-      // JSON that is cut is none.
+      // Truncated JSON would be invalid.
       const json = shortJson(result.output);
       await finishCall(call, { output: fit(json) === json ? json : JSON.stringify({ tooLong: true }) });
     },
@@ -137,12 +137,12 @@ export function makeReply(
       });
     },
     addRouterStep: (step: string) => write({ name: 'router.update', data: { ...stamp, step: shortText(step) } }),
-    /** Keeps the text that readers have: the responder will not repeat the rest of it. */
+    /** Keeps the text that readers have seen: the responder will not repeat the rest. */
     keepReplayed(): void {
       text += replayed;
       replayed = '';
     },
-    /** Ends unanswered calls and the reasoning. Replayed text that the responder did not repeat is taken back. */
+    /** Ends unanswered calls and the reasoning. Retracts replayed text that the responder did not repeat. */
     async close(fault?: RunFault): Promise<void> {
       if (replayed) await write(runFrame(text.length));
       replayed = '';
@@ -152,9 +152,9 @@ export function makeReply(
       await write(reasoningFrame('', true));
       if (fault) await write({ name: 'error', data: { ...fault, ...stamp, timestamp: time() } });
     },
-    /** Whether the reply has as many bytes as it may have: what came after was dropped. */
+    /** Whether the reply has reached its size limit; anything after that was dropped. */
     isFull: () => isFull,
-    /** What readers have now. */
+    /** The content that readers have. */
     content: () => ({ text, reasoning, toolCalls: [...calls.values()].map(toStoredCall) }),
   };
 }
@@ -192,7 +192,7 @@ function commonLength(a: string, b: string): number {
   return at > 0 && isHighSurrogate(a.charCodeAt(at - 1)) ? at - 1 : at;
 }
 
-/** The text cut to so many bytes, between characters. */
+/** Truncates text to so many bytes, between characters. */
 function cutBytes(text: string, bytes: number): string {
   let end = Math.max(0, bytes);
   const whole = Buffer.from(text);

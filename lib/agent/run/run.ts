@@ -1,4 +1,4 @@
-// Runs as they are stored: begun or queued, claimed under a fence, ended once; at most one of each session is live.
+// Stored runs: started or queued, claimed under a fence, ended once; at most one per session is live.
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -24,7 +24,7 @@ import { RUN } from '../kinds.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import { fitsJson, fitsLevels } from '../well-formed.ts';
 
-/** What a user sends with a message, as the route has validated it. Holds no secret, for it is stored. */
+/** A user's message with its options, validated by the route. Stored, so it contains no secrets. */
 export type RunRequest = {
   readonly message: string;
   readonly attachments?: readonly JsonObject[];
@@ -39,15 +39,15 @@ export type RunRequest = {
   readonly model?: string;
 };
 
-/** A tool that the client of a run declares. */
+/** A tool declared by the client. */
 export type ToolDeclaration = {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema, not validated: clients may send anything. */
+  /** JSON Schema, not validated. */
   readonly schema: JsonObject;
 };
 
-/** What its document holds beside the machine. */
+/** The fields of a run's document besides the machine. */
 export type StoredRun = JsonObject & {
   readonly owner: string;
   readonly session: string;
@@ -64,7 +64,7 @@ export type StoredRun = JsonObject & {
 
 export type Run = Instance<RunContext, StoredRun>;
 
-/** What clients read of a run. */
+/** A run as shown to clients. */
 export type RunView = {
   readonly runId: string;
   readonly requestId: string;
@@ -90,7 +90,7 @@ export interface RunsOptions {
   readonly inspector?: Inspector | undefined;
 }
 
-/** The stored runs. Every function may throw ERR_STORE, ERR_CONFLICT or ERR_BUSY: then call it again. */
+/** The stored runs. Every function may throw ERR_STORE, ERR_CONFLICT or ERR_BUSY: then retry. */
 export type Runs = ReturnType<typeof openRuns>;
 
 export function openRuns({ documents, clock, holder, inspector }: RunsOptions) {
@@ -101,12 +101,12 @@ export function openRuns({ documents, clock, holder, inspector }: RunsOptions) {
   async function insert({ id = randomUUID(), ...run }: NewRun, inLine: boolean): Promise<Run> {
     const { owner, session, turn, requestId, request } = run;
     const body = { owner, session, turn, requestId, request, created: clock.now() };
-    const begun = await machines.begin(id, { input: { session, turn, inLine, holder, leaseMs }, body });
-    if (begun.repeated) throw new TwinlineError('ERR_EXISTS', `Run ${id} has been taken in before.`);
-    return begun.instance;
+    const start = await machines.begin(id, { input: { session, turn, inLine, holder, leaseMs }, body });
+    if (start.repeated) throw new TwinlineError('ERR_EXISTS', `Run ${id} already exists.`);
+    return start.instance;
   }
 
-  /** Undefined when there is no such run, or it does not take the event in its state. */
+  /** Undefined when the run does not exist or its state does not accept the event. */
   async function send(id: string, event: RunEvent | (() => RunEvent)): Promise<Run | undefined> {
     try {
       return (await machines.take(id, { decide: () => (typeof event === 'function' ? event() : event) })).instance;
@@ -121,23 +121,23 @@ export function openRuns({ documents, clock, holder, inspector }: RunsOptions) {
   }
 
   return {
-    /** The process that this is, as other processes address it. */
+    /** This process's address for other processes. */
     holder,
-    /** Stores a run that this process holds; undefined when another run of the session is live. */
+    /** Stores a run held by this process; undefined when another run of the session is live. */
     begin: (run: NewRun): Promise<Run | undefined> =>
       insert(run, false).catch((error) => {
         if (isTaken(error)) return undefined;
         throw error;
       }),
-    /** Stores a run behind those that are open. */
+    /** Stores a run behind the open ones. */
     queue: (run: NewRun): Promise<Run> => insert(run, true),
     get: async (id: string): Promise<Run | undefined> => (RUN_ID.test(id) ? machines.read(id) : undefined),
-    /** Those that have not ended, the oldest first; the first is the live one, if one is. */
+    /** Runs that have not ended, oldest first; the live one, if any, is the first. */
     async open(session: string): Promise<Run[]> {
       const { items } = await documents.find(RUN, { index: 'open', where: { openFor: session } });
       return Promise.all(items.map((item) => machines.refresh(item)));
     },
-    /** The run, leased by this process; `held`: leased by another, `behind`: an earlier run is open, `gone`: nothing to do. */
+    /** Leases the run to this process; `held`: leased by another, `behind`: an earlier run is open, `gone`: nothing to do. */
     async claim(id: string): Promise<Run | 'held' | 'behind' | 'gone'> {
       const run = await machines.read(id);
       if (!run || run.context.sealed) return 'gone';
@@ -150,33 +150,33 @@ export function openRuns({ documents, clock, holder, inspector }: RunsOptions) {
         throw error;
       }
     },
-    /** Undefined, as from `ask`, `end` and `seal`: this process has lost the run. */
+    /** Undefined (also from `ask`, `end` and `seal`) means that this process has lost the run. */
     renew: ({ id, context: { fence } }: Run) => send(id, { type: 'RENEW', fence, leaseMs }),
-    /** Stores a call to the user's side, which waits for `ms` milliseconds; results of the calls in `seen` are forgotten. */
+    /** Stores a call to the client, waiting up to `ms` milliseconds; drops the results of the calls in `seen`. */
     ask: (
       { id, context: { fence } }: Run,
       call: Omit<RunCall, 'until' | 'result'>,
-      { ms, seen }: { ms: number; seen: readonly string[] },
-    ) => send(id, () => ({ type: 'ASK', fence, call: { ...call, until: clock.now() + ms }, seen })),
+      { ms, seen: answeredIds }: { ms: number; seen: readonly string[] },
+    ) => send(id, () => ({ type: 'ASK', fence, call: { ...call, until: clock.now() + ms }, seen: answeredIds })),
     end: ({ id, context: { fence } }: Run, status: RunEnd) => send(id, { type: 'END', fence, status, leaseMs }),
     seal: ({ id, context: { fence } }: Run) => send(id, { type: 'SEAL', fence, keepMs: AGENT_LIMITS.runLogKeepMs }),
-    /** Lets other processes go on with the run at once. */
+    /** Lets other processes take over the run immediately. */
     release: async ({ id, context: { fence } }: Run) => void (await send(id, { type: 'RELEASE', fence })),
-    /** Marks a call as offered to a client; the run when this process is to offer it now, undefined when another one did. */
+    /** Marks a call as offered; returns the run if this process is to offer it, undefined if another one did. */
     handOut: (id: string, call: string) => send(id, { type: 'HAND_OUT', call }),
-    /** The run with the result; undefined when it does not wait for this call, or not any more. */
+    /** The run with the result; undefined when it is not, or no longer, waiting for this call. */
     answer: (id: string, call: string, result: CallResult) => send(id, { type: 'RESULT', call, result }),
-    /** The run that is to be aborted; undefined when it has ended. */
+    /** The run being aborted; undefined when it has ended. */
     abort: (id: string) => send(id, { type: 'ABORT' }),
     postpone: async (id: string) => void (await send(id, { type: 'POSTPONE', ms: leaseMs })),
     /** Ids of runs whose `wakeAt` has passed, such as those with an expired lease. */
     async due(limit: number): Promise<string[]> {
-      // One that has ended may have a log to be closed: that waits, too.
+      // An ended run may still have a log to close: it is due, too.
       const isOver = ({ body }: StoredDocument) => body.openFor === null;
       const query = { index: 'wake', field: 'wakeAt', limit, isOver };
       return (await findDue({ documents, clock }, RUN, query)).map(({ id }) => id);
     },
-    /** Ids of the runs of a session, also of those that have ended. */
+    /** Ids of all runs of a session, including ended ones. */
     ofSession: (session: string, limit: number) => findIds('session', { session }, limit),
     remove: async (id: string) => void (await documents.remove(RUN, id)),
   };
@@ -193,7 +193,7 @@ export function isEnded({ state }: Pick<Run, 'state'>): boolean {
   return ENDS.has(state);
 }
 
-/** What clients read of a run at `now`, in milliseconds since 1970. */
+/** A run as shown to clients at `now`, in milliseconds since 1970. */
 export function runView({ id, body, state, context }: Run, now: number): RunView {
   const isLost = (state === 'running' || state === 'waiting') && context.leaseUntil <= now;
   const status = isLost ? 'recovering' : state === 'waiting' ? 'running' : (state as RunView['status']);
@@ -202,11 +202,11 @@ export function runView({ id, body, state, context }: Run, now: number): RunView
 
 function readIndexFields({ state, context }: AtRest): JsonObject {
   const { session, inLine, leaseUntil } = context as unknown as RunContext;
-  const ended = ENDS.has(state);
+  const isOver = ENDS.has(state);
   return {
     status: state as string,
-    liveFor: ended || inLine ? null : session,
-    openFor: ended ? null : session,
+    liveFor: isOver || inLine ? null : session,
+    openFor: isOver ? null : session,
     wakeAt: leaseUntil,
   };
 }
@@ -216,11 +216,11 @@ export function checkRequest(request: RunRequest): void {
   if (!fitsLevels(request, COMMON_LIMITS.jsonBodyDepth))
     throw new TwinlineError(
       'ERR_INPUT',
-      `A message may nest ${COMMON_LIMITS.jsonBodyDepth} levels deep. Send flatter data.`,
+      `A message may nest at most ${COMMON_LIMITS.jsonBodyDepth} levels deep. Send flatter data.`,
     );
   if (fitsJson(request, AGENT_LIMITS.agentRequestBytes)) return;
   throw new TwinlineError(
     'ERR_INPUT',
-    `A message and what comes with it may have ${AGENT_LIMITS.agentRequestBytes} bytes of JSON. Send less, or attachments by their addresses.`,
+    `A message with its options may have at most ${AGENT_LIMITS.agentRequestBytes} bytes of JSON. Send less, or link attachments.`,
   );
 }

@@ -1,5 +1,5 @@
-// Drives a run whose lease this process holds: writes the responder's parts as frames of its log, stores the answer, ends
-// the run, closes its log. In this order, and each step is idempotent, so that another process can repeat it.
+// Drives a run that this process holds: writes the responder's parts as frames, stores the answer, ends the run, closes the
+// log. Each step is idempotent and the order matters, so that another process can repeat them.
 
 import { randomBytes } from 'node:crypto';
 import type { RunEnd } from '../../../machines/agent-stream.ts';
@@ -16,7 +16,7 @@ import { type PartsResult, readParts } from './parts.ts';
 import { makeReply, type RunTurn } from './reply.ts';
 import { isEnded, type Run } from './run.ts';
 
-/** The process that this is, as other processes address it. */
+/** A new address for this process. */
 export function newHolder(): string {
   return randomBytes(8).toString('hex');
 }
@@ -24,7 +24,7 @@ export function newHolder(): string {
 export function makeRunner(options: RunnerOptions) {
   const held = new Map<string, HeldRun>();
   return {
-    /** Drives a run that this process has claimed; resolves when it has let go of it. Never rejects. */
+    /** Drives a claimed run; resolves when it no longer holds it. Never rejects. */
     async drive(run: Run, secrets: TurnSecrets = {}): Promise<void> {
       const lease = holdRun(run, options);
       held.set(run.id, lease);
@@ -38,7 +38,7 @@ export function makeRunner(options: RunnerOptions) {
         if (held.get(run.id) === lease) held.delete(run.id);
       }
     },
-    /** Another process has changed the document of a run; false when this process does not hold it. */
+    /** Rereads a run that another process has changed; false when this process does not hold it. */
     reload(run: string): boolean {
       held.get(run)?.reload();
       return held.has(run);
@@ -46,40 +46,40 @@ export function makeRunner(options: RunnerOptions) {
     reloadAll: () => {
       for (const lease of held.values()) lease.reload();
     },
-    /** Stops every responder and lets others go on with the runs. */
+    /** Stops every responder and leaves the runs to other processes. */
     halt: () => {
       for (const lease of held.values()) lease.halt('closing');
     },
   };
 }
 
-async function answer(given: RunnerOptions, held: HeldRun, secrets: TurnSecrets): Promise<void> {
-  const { run } = held;
-  const options = { ...given, room: runRoom(given, run) };
-  const [{ writer, replay }, isKept] = await Promise.all([openLog(options, held), isSessionKept(options, held)]);
-  if (isKept) await storeQuestion(options, held);
-  // The messages of a session that was deleted meanwhile are not stored.
-  else held.halt('aborted');
+async function answer(runnerOptions: RunnerOptions, lease: HeldRun, secrets: TurnSecrets): Promise<void> {
+  const { run } = lease;
+  const options = { ...runnerOptions, room: runRoom(runnerOptions, run) };
+  const [{ writer, replay }, isKept] = await Promise.all([openLog(options, lease), isSessionKept(options, lease)]);
+  if (isKept) await storeQuestion(options, lease);
+  // If the session was deleted in the meantime, its messages are not stored.
+  else lease.halt('aborted');
   const write = (frame: AnyFrame) => {
     sendToRoom(options.room, run, frame);
     return writer.write(frame);
   };
   const reply = makeReply(options, { run, replay, write });
   await reply.open();
-  const turn = { held, secrets, writer, replay, reply, isKept };
+  const turn = { held: lease, secrets, writer, replay, reply, isKept };
   const result = await respond(options, turn);
   if (result.reason === 'lost') throw lostRunError(run.id);
   if (result.reason !== 'closing') return finish(options, turn, result);
   await writer.flush();
-  held.release();
-  await options.runs.release(held.run);
+  lease.release();
+  await options.runs.release(lease.run);
 }
 
-const isSessionKept = async ({ sessions }: RunnerOptions, held: HeldRun) =>
-  (await held.retry(() => sessions.read(held.run.body.session))) !== undefined;
+const isSessionKept = async ({ sessions }: RunnerOptions, lease: HeldRun) =>
+  (await lease.retry(() => sessions.read(lease.run.body.session))) !== undefined;
 
-const storeQuestion = ({ transcript }: RunnerOptions, held: HeldRun) =>
-  held.retry(() => transcript.write(makeQuestion(held.run), { ...held.run.body, fence: 1 }));
+const storeQuestion = ({ transcript }: RunnerOptions, lease: HeldRun) =>
+  lease.retry(() => transcript.write(makeQuestion(lease.run), { ...lease.run.body, fence: 1 }));
 
 type RunResult = Omit<PartsResult, 'status'> & { readonly status: RunEnd; readonly reason?: StopReason };
 
@@ -88,8 +88,8 @@ async function respond(options: RunnerOptions, turn: RunTurn): Promise<RunResult
   const isSpent = held.run.context.claims > AGENT_LIMITS.runClaims;
   if (!held.stop.aborted && (isSpent || (replay.isBegun && !options.responder.isResumable)))
     return { status: 'interrupted', usage: NO_USAGE };
-  const refused = held.stop.aborted ? undefined : await held.retry(async () => options.begin?.(toStart(held.run)));
-  if (refused) return { status: 'failed', fault: refused, usage: NO_USAGE };
+  const refusal = held.stop.aborted ? undefined : await held.retry(async () => options.begin?.(toStart(held.run)));
+  if (refusal) return { status: 'failed', fault: refusal, usage: NO_USAGE };
   const { status, ...result } = await readParts(options, turn);
   if (status !== 'stopped') return { ...result, status };
   const reason = held.lost.aborted ? 'lost' : (held.stop.reason as StopReason);
@@ -111,37 +111,37 @@ async function finish(options: RunnerOptions, turn: RunTurn, result: RunResult):
   await writer.flush();
   const message = isKept ? makeAnswer(run, reply.content()) : undefined;
   if (message) await held.retry(() => transcript.write(message, { ...run.body, fence: run.context.fence }));
-  // The last frame is still to come.
+  // Counts the last frame, which is written below.
   const report = { ...toStart(run), status, usage, frames: writer.last + 1, ...(fault && { fault }) };
   await held.retry(async () => settle?.(report));
-  // From here on there is nothing to renew: the run ends, or another process has it.
+  // No more renewals: from here the run ends, or another process takes over.
   held.release();
-  const ended = await held.retry(() => runs.end(run, status));
-  if (!ended) throw lostRunError(run.id);
+  const endedRun = await held.retry(() => runs.end(run, status));
+  if (!endedRun) throw lostRunError(run.id);
   await writer.end(doneFrame(run.id, status, reply.content().text));
   onEnd?.(report);
   await options.onFree(session);
   const title = makeTitle(result.title ?? request.message);
   if (message) await held.retry(() => sessions.change(session, (body) => ({ title: body.title ?? (title || null) })));
-  await held.retry(() => runs.seal(ended));
+  await held.retry(() => runs.seal(endedRun));
 }
 
 function toStart({ id, body: { owner, session, requestId } }: Run): RunStart {
   return { runId: id, owner, session, requestId };
 }
 
-/** Closes the log of a run that has ended without a last frame: it was aborted in the queue, or its process has died. */
-async function closeLog(options: RunnerOptions, held: HeldRun): Promise<void> {
-  const { run } = held;
-  const { writer, replay, isEnded: isClosed } = await openLog(options, held);
-  if (await isSessionKept(options, held)) await storeQuestion(options, held);
+/** Closes the log of a run that ended without a last frame: it was aborted in the queue, or its process died. */
+async function closeLog(options: RunnerOptions, lease: HeldRun): Promise<void> {
+  const { run } = lease;
+  const { writer, replay, isEnded: isClosed } = await openLog(options, lease);
+  if (await isSessionKept(options, lease)) await storeQuestion(options, lease);
   if (!isClosed) {
     const data = { runId: run.id, requestId: run.body.requestId, status: 'running' as const };
     if (!replay.names.has('run')) await writer.write({ name: 'run', data });
     await writer.end(doneFrame(run.id, run.state as RunEnd, replay.text));
   }
   await options.onFree(run.body.session);
-  await held.retry(() => options.runs.seal(run));
+  await lease.retry(() => options.runs.seal(run));
 }
 
 function doneFrame(run: string, status: RunEnd, text: string): AnyFrame {
@@ -161,7 +161,7 @@ const EVENT_OF_FRAME: { readonly [name in FrameName]?: RoomEvent } = {
 
 function sendToRoom(room: Room, run: Run, frame: AnyFrame): void {
   const event = EVENT_OF_FRAME[frame.name];
-  // The room learns of an action when the call is stored: an answer that comes at once must find it.
+  // An action is announced when the call is stored, so that an immediate answer finds it.
   const isCall = frame.name === 'action_call' && frame.data.status === 'isRunning';
   if (event && !isCall) void room.tell(run.body.session, event, frame.data);
 }

@@ -1,7 +1,7 @@
 // The transcript: the messages of a session in order, paged, each written once however often its run is resumed.
 //
-// A message has a place: twice the number of its turn for what the user said, one more for the answer. A process that
-// lost its run may still write an answer; the fence that goes with it lets the rightful one take its place.
+// A message's place is twice its turn number for the question, plus one for the answer. A process that has lost its run
+// may still write an answer; the fence lets the rightful owner replace it.
 
 import { createHash } from 'node:crypto';
 import { inTurns, timeSlice } from '../../clock.ts';
@@ -16,7 +16,7 @@ import { AGENT_LIMITS } from '../limits.ts';
 import type { Run } from '../run/run.ts';
 import { splitText, wellFormedText } from '../well-formed.ts';
 
-/** A call of a tool, as a message keeps it. */
+/** A tool call within a message. */
 export type MessageToolCall = {
   readonly name: string;
   readonly id: string;
@@ -26,9 +26,9 @@ export type MessageToolCall = {
   readonly output?: string;
 };
 
-/** A message as clients read it. */
+/** A message as shown to clients. */
 export type Message = {
-  /** SHA-256 in hex: the same for every try to write it. */
+  /** SHA-256 in hex: identical for every attempt to write it. */
   readonly id: string;
   readonly type: 'ai' | 'human';
   readonly content: string;
@@ -46,13 +46,13 @@ export type StoredMessage = JsonObject & {
   readonly fence: number;
 } & StoredText;
 
-/** Messages of a session, and where the next page begins. */
+/** A page of messages. */
 export interface MessagePage {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly messages: Message[];
-  /** For `before`: what is older than these. */
+  /** For `before`: older messages. */
   readonly prevCursor: string | null;
-  /** For `after`: what is newer than these. */
+  /** For `after`: newer messages. */
   readonly nextCursor: string | null;
   readonly hasOlder: boolean;
   readonly hasNewer: boolean;
@@ -65,23 +65,23 @@ export interface MessagePlace {
 }
 
 export interface Transcript {
-  /** Writes what was said in a turn, unless a higher fence has. */
+  /** Writes a message of a turn, unless a higher fence has. */
   write(message: Message, place: MessagePlace): Promise<void>;
   /**
-   * The newest ones without a cursor. `limit` 1 to COMMON_LIMITS.pageSizeMax, @default 20; fewer messages, and one at least, where
-   * they have more than AGENT_LIMITS.transcriptBytes. Throws ERR_INPUT for a bad cursor.
+   * The newest messages when there is no cursor. `limit` 1 to COMMON_LIMITS.pageSizeMax, default 20; fewer messages, but at
+   * least one, when they exceed AGENT_LIMITS.transcriptBytes. Throws ERR_INPUT for an invalid cursor.
    */
   page(session: string, options?: { limit?: number; before?: string; after?: string }): Promise<MessagePage>;
-  /** The oldest first; the newest AGENT_LIMITS.transcriptMessages of them, within AGENT_LIMITS.transcriptBytes. */
+  /** Oldest first; the newest AGENT_LIMITS.transcriptMessages, within AGENT_LIMITS.transcriptBytes. */
   all(session: string): Promise<Message[]>;
-  /** Of the turns before this one, the oldest first; up to AGENT_LIMITS.historyMessages and AGENT_LIMITS.historyBytes. */
+  /** Messages of earlier turns, oldest first; up to AGENT_LIMITS.historyMessages and AGENT_LIMITS.historyBytes. */
   before(session: string, turn: number): Promise<Message[]>;
   get(id: string): Promise<Message | undefined>;
   /** Removes every message of a session. */
   clear(session: string): Promise<void>;
 }
 
-/** The id of what was said in a run. */
+/** The id of a run's question or answer. */
 export function messageId(run: string, type: Message['type']): string {
   return createHash('sha256').update(`${run}/${type}`).digest('hex');
 }
@@ -91,24 +91,24 @@ export function openTranscript(documents: DocumentStore): Transcript {
   const find = async (query: Query) =>
     (await documents.find<StoredMessage>(MESSAGE, { index: 'session', ...query })).items;
 
-  /** The newest before a place, within both bounds; the oldest first. */
+  /** The newest messages before a place, within both bounds; oldest first. */
   async function newest(session: string, place: number, max: { messages: number; bytes: number }): Promise<Message[]> {
-    const found: Message[] = [];
+    const messages: Message[] = [];
     const pause = timeSlice();
     let bytes = 0;
-    for (let before = place; found.length < max.messages; ) {
-      const limit = Math.min(100, max.messages - found.length);
+    for (let before = place; messages.length < max.messages; ) {
+      const limit = Math.min(100, max.messages - messages.length);
       const items = await find({ where: { session, place: { lt: before } }, descending: true, limit });
       for (const item of items) {
         bytes += item.body.bytes;
-        if (bytes > max.bytes) return found.reverse();
-        found.push(await read(item));
+        if (bytes > max.bytes) return messages.reverse();
+        messages.push(await read(item));
         await pause();
       }
       if (items.length < limit) break;
       before = items.at(-1)!.body.place;
     }
-    return found.reverse();
+    return messages.reverse();
   }
 
   const exists = async (session: string, place: { lt: number } | { gte: number }) =>
@@ -119,7 +119,7 @@ export function openTranscript(documents: DocumentStore): Transcript {
       const place = turn * 2 + (message.type === 'ai' ? 1 : 0);
       const stored = await storeMessage(documents, message, session, fence);
       const body: StoredMessage = { session, place, fence, ...stored };
-      // What a lower fence wrote is replaced; what this one or a higher one wrote stays.
+      // Replace what a lower fence wrote; keep what this or a higher fence wrote.
       await update<StoredMessage>(documents, MESSAGE, message.id, (old) =>
         old && old.fence >= fence ? undefined : body,
       );
@@ -128,14 +128,14 @@ export function openTranscript(documents: DocumentStore): Transcript {
     async page(session, { limit = 20, before, after } = {}) {
       checkLimit(limit, COMMON_LIMITS.pageSizeMax);
       if (before !== undefined && after !== undefined)
-        throw new TwinlineError('ERR_INPUT', 'A page is asked for before or after a cursor; both were given.');
+        throw new TwinlineError('ERR_INPUT', 'Use either `before` or `after`, not both.');
       const place =
         after !== undefined ? { gt: readCursor(after) } : { lt: before === undefined ? LAST : readCursor(before) };
-      const found = await find({ where: { session, place }, descending: after === undefined, limit: limit + 1 });
-      const items = fitting(found.slice(0, limit));
+      const page = await find({ where: { session, place }, descending: after === undefined, limit: limit + 1 });
+      const items = fitting(page.slice(0, limit));
       if (after === undefined) items.reverse();
       const [first, last] = [items[0]?.body.place, items.at(-1)?.body.place];
-      const more = found.length > items.length;
+      const more = page.length > items.length;
       const messages: Message[] = [];
       await inTurns(items, read, (message) => messages.push(message));
       return {
@@ -152,8 +152,8 @@ export function openTranscript(documents: DocumentStore): Transcript {
     before: (session, turn) =>
       newest(session, turn * 2, { messages: AGENT_LIMITS.historyMessages, bytes: AGENT_LIMITS.historyBytes }),
     async get(id) {
-      const found = await documents.get<StoredMessage>(MESSAGE, id);
-      return found && read(found);
+      const stored = await documents.get<StoredMessage>(MESSAGE, id);
+      return stored && read(stored);
     },
     async clear(session) {
       for (const kind of [MESSAGE, MESSAGE_PIECE])
@@ -166,7 +166,7 @@ export function openTranscript(documents: DocumentStore): Transcript {
   };
 }
 
-// The first one, and those after it that fit with it into AGENT_LIMITS.transcriptBytes.
+// The first message, and those after it while the total stays within AGENT_LIMITS.transcriptBytes.
 function fitting(items: readonly StoredDocument<StoredMessage>[]): StoredDocument<StoredMessage>[] {
   let bytes = 0;
   return items.filter(({ body }, at) => {
@@ -179,27 +179,24 @@ const LAST = Number.MAX_SAFE_INTEGER;
 
 function readCursor(cursor: string): number {
   if (/^\d{1,15}$/.test(cursor)) return Number(cursor);
-  throw new TwinlineError(
-    'ERR_INPUT',
-    'The cursor is damaged. Send back `prevCursor` or `nextCursor` as it was given.',
-  );
+  throw new TwinlineError('ERR_INPUT', 'The cursor is invalid. Use `prevCursor` or `nextCursor` unchanged.');
 }
 
-/** What the document of a message holds of its text. */
+/** A message's text as stored in its document. */
 type StoredText = {
-  /** Of the whole message as JSON. */
+  /** Size of the whole message as JSON. */
   readonly bytes: number;
-  /** Null when it is in pieces. */
+  /** Null when stored in pieces. */
   readonly message: Message | null;
   readonly pieces: number;
 };
 
-// Three bytes of UTF-8 at most for each UTF-16 unit. JSON escapes half surrogate pairs: what is left are whole ones.
+// At most three bytes of UTF-8 per UTF-16 unit: JSON escapes lone surrogates, so only whole pairs remain.
 const PIECE_CHARS = Math.floor(AGENT_LIMITS.messagePieceBytes / 3);
 
 type Piece = JsonObject & { readonly session: string; readonly text: string };
 
-/** Writes the pieces, if any are needed; they are complete before anything points at them. */
+/** Writes the pieces, if any; they are complete before the message refers to them. */
 async function storeMessage(
   documents: DocumentStore,
   message: Message,
@@ -227,13 +224,13 @@ async function readMessage(
   try {
     return JSON.parse(texts.join('')) as Message;
   } catch (cause) {
-    throw new TwinlineError('ERR_RECORD', `Message ${id} cannot be read: of its ${pieces} pieces some are missing.`, {
+    throw new TwinlineError('ERR_RECORD', `Message ${id} cannot be read: some of its ${pieces} pieces are missing.`, {
       cause,
     });
   }
 }
 
-// Each fence has pieces of its own, so that a late writer cannot change those of its successor.
+// Each fence has its own pieces, so that a late writer cannot change its successor's.
 const pieceId = (id: string, fence: number, at: number) => `${id}/${fence}/${at}`;
 
 async function insertPiece(documents: DocumentStore, id: string, body: Piece): Promise<void> {
@@ -255,7 +252,7 @@ export function makeQuestion({ id, body: { request } }: Pick<Run, 'id' | 'body'>
   };
 }
 
-/** Undefined when nothing was said. */
+/** Undefined when there is no reply. */
 export function makeAnswer(
   { id }: Pick<Run, 'id'>,
   { text, reasoning, toolCalls }: { text: string; reasoning: string; toolCalls: readonly MessageToolCall[] },

@@ -1,5 +1,5 @@
-// How much users may store. Anybody can make identities, so what each of them sends in a day is counted, and what all of them send to
-// this process: of that, one address has a share, and half is for those who have sent something on an earlier day.
+// Quotas. Anyone can create identities, so we count the daily bytes of each user and of all users of this process; of the
+// latter, one address gets a share, and half is reserved for users known from an earlier day.
 
 import { LRUCache } from 'lru-cache';
 import { type Clock, settledTime } from '../../clock.ts';
@@ -14,44 +14,44 @@ import { AGENT_LIMITS } from '../limits.ts';
 import type { ChatSession, Sessions } from './session.ts';
 
 export interface Quotas {
-  /** Bytes of JSON that one user may send in a day (UTC), through all processes of a store. */
+  /** Bytes of JSON that one user may send per day (UTC), across all processes on a store. */
   readonly userBytesPerDay: number;
-  /** Bytes of JSON that all users may send to this process in a day. */
+  /** Bytes of JSON that all users may send to this process per day. */
   readonly bytesPerDay: number;
   readonly sessionsPerUser: number;
 }
 
-/** What its document holds; its id is the user's DID. */
+/** The document of a user's usage; its id is the user's DID. */
 export type DailyUsage = JsonObject & {
   /** Whole days since 1970. */
   readonly day: number;
   readonly bytes: number;
-  /** The first day on which the user has sent something. Missing in documents of earlier versions. */
+  /** The first day on which the user sent something. Absent in documents of earlier versions. */
   readonly since?: number;
 };
 
 export interface Sending {
   readonly owner: string;
-  /** Of JSON. */
+  /** Bytes of JSON. */
   readonly bytes: number;
-  /** What stands for the address that it comes from. @default none: no address has a share of it */
+  /** A stand-in for the client address. @default none: no address share applies */
   readonly client?: string | undefined;
 }
 
 export interface QuotaGuard {
-  /** Counts what a user sends; throws ERR_QUOTA when it is too much, or what the store throws: then nothing is counted. */
+  /** Counts a message. Throws ERR_QUOTA when it exceeds a quota, or the store's error; in either case nothing is counted. */
   countBytes(sending: Sending): Promise<void>;
-  /** Throws ERR_QUOTA when the user has as many sessions as one may have. */
+  /** Throws ERR_QUOTA when the user has reached the maximum number of sessions. */
   createSession(owner: string, sessions: Pick<Sessions, 'create' | 'forget'>): Promise<ChatSession>;
-  /** Forgets users who have sent nothing for AGENT_LIMITS.knownUserDays, up to `limit`; how many. */
+  /** Deletes users inactive for AGENT_LIMITS.knownUserDays, up to `limit`; returns how many. */
   sweep(limit: number): Promise<number>;
 }
 
-/** What was sent to this process on a day. */
+/** Bytes sent to this process on a day. */
 interface Day {
   readonly day: number;
   bytes: number;
-  /** By users who have sent nothing before this day. */
+  /** Bytes from users who sent nothing before this day. */
   newcomers: number;
   readonly clients: LRUCache<string, number>;
 }
@@ -75,33 +75,31 @@ export function quotaGuard(
     (await documents.count(SESSION, { index: 'owner', where: { owner } })) > sessions;
   let all = begin(Math.floor(clock.now() / DAY_MS));
 
-  // Each count is raised before the next wait, so that messages of the same moment see each other; what it gives undoes that.
-  function countForAll(counted: Day, { bytes, client }: Sending): () => void {
-    if (counted.bytes + bytes > bytesPerDay)
-      throw refuse(`All users together have sent the ${bytesPerDay} bytes of a day.`);
-    const before = client === undefined ? 0 : (counted.clients.get(client) ?? 0);
-    if (client !== undefined && before + bytes > clientBytesPerDay)
-      throw refuse(`From your address, the ${clientBytesPerDay} bytes were sent that one address may send in a day.`);
+  // Counts are raised before the next await, so that concurrent messages see each other; the returned function undoes it.
+  function countForAll(today: Day, { bytes, client }: Sending): () => void {
+    if (today.bytes + bytes > bytesPerDay)
+      throw refuse(`All users together have reached the daily quota of ${bytesPerDay} bytes.`);
+    const sentBefore = client === undefined ? 0 : (today.clients.get(client) ?? 0);
+    if (client !== undefined && sentBefore + bytes > clientBytesPerDay)
+      throw refuse(`Your address has reached its daily quota of ${clientBytesPerDay} bytes.`);
     const add = (more: number) => {
-      counted.bytes += more;
-      if (client !== undefined) counted.clients.set(client, (counted.clients.get(client) ?? 0) + more);
+      today.bytes += more;
+      if (client !== undefined) today.clients.set(client, (today.clients.get(client) ?? 0) + more);
     };
     add(bytes);
     return () => add(-bytes);
   }
 
-  function countNewcomer(counted: Day, bytes: number): () => void {
-    if (counted.newcomers + bytes > newcomerBytesPerDay)
-      throw refuse(
-        `Users who came today have sent the ${newcomerBytesPerDay} bytes that all of them may send in a day.`,
-      );
-    counted.newcomers += bytes;
+  function countNewcomer(today: Day, bytes: number): () => void {
+    if (today.newcomers + bytes > newcomerBytesPerDay)
+      throw refuse(`New users have reached their common daily quota of ${newcomerBytesPerDay} bytes.`);
+    today.newcomers += bytes;
     return () => {
-      counted.newcomers -= bytes;
+      today.newcomers -= bytes;
     };
   }
 
-  /** `onNew` is called at most once, when the user has sent nothing before this day. */
+  /** Calls `onNew` at most once, when the user sent nothing before this day. */
   async function countForUser({ owner, bytes }: Sending, day: number, onNew: () => void): Promise<void> {
     let isCounted = false;
     const result = await update<DailyUsage>(documents, USAGE, owner, (usage) => {
@@ -112,30 +110,29 @@ export function quotaGuard(
       isCounted = true;
       return { day, bytes: before + bytes, since };
     });
-    if (result.kind !== 'updated')
-      throw refuse(`You have sent the ${userBytesPerDay} bytes that a user may send in a day.`);
+    if (result.kind !== 'updated') throw refuse(`You have reached your daily quota of ${userBytesPerDay} bytes.`);
   }
 
   return {
     async countBytes(sending) {
       const day = Math.floor(clock.now() / DAY_MS);
       if (all.day !== day) all = begin(day);
-      const counted = all;
-      const undo = [countForAll(counted, sending)];
+      const today = all;
+      const undo = [countForAll(today, sending)];
       try {
-        await countForUser(sending, day, () => void undo.push(countNewcomer(counted, sending.bytes)));
+        await countForUser(sending, day, () => void undo.push(countNewcomer(today, sending.bytes)));
       } catch (error) {
         for (const one of undo) one();
         throw error;
       }
     },
-    // Counted before, one request of a user at a time; and after, for other processes make sessions too.
+    // Counted before creation, serialised per user, and again after it, because other processes create sessions too.
     createSession: (owner, sessions) =>
       creating.run(owner, async () => {
         if (await hasMore(owner, sessionsPerUser - 1)) throw tooManySessions(sessionsPerUser);
-        const made = await sessions.create(owner);
-        if (!(await hasMore(owner, sessionsPerUser))) return made;
-        await sessions.forget(made.sessionId);
+        const session = await sessions.create(owner);
+        if (!(await hasMore(owner, sessionsPerUser))) return session;
+        await sessions.forget(session.sessionId);
         throw tooManySessions(sessionsPerUser);
       }),
     async sweep(limit) {
@@ -152,7 +149,7 @@ export function quotaGuard(
 }
 
 function tooManySessions(most: number): TwinlineError {
-  return new TwinlineError('ERR_QUOTA', `You have ${most} sessions, and a user may have no more. Delete some of them.`);
+  return new TwinlineError('ERR_QUOTA', `You have reached the limit of ${most} sessions. Delete some of them.`);
 }
 
 function refuse(message: string): TwinlineError {

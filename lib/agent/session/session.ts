@@ -1,4 +1,4 @@
-// Chat sessions: made, listed and deleted by their owners; every other owner's does not exist.
+// Chat sessions: created, listed and deleted by their owners; a session of another owner is treated as non-existent.
 
 import { randomBytes } from 'node:crypto';
 import { type Clock, timeSlice } from '../../clock.ts';
@@ -11,33 +11,33 @@ import { insertNew, update } from '../../store/update.ts';
 import { SESSION } from '../kinds.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 
-/** What its document holds. Times are milliseconds since 1970. */
+/** A session's document. Times are milliseconds since 1970. */
 export type StoredSession = JsonObject & {
-  /** The DID of the user; null once it is deleted. */
+  /** The DID of the user; null once deleted. */
   readonly owner: string | null;
   readonly title: string | null;
   readonly created: number;
   readonly updated: number;
-  /** Turns that were given out; each is the place of one message and its answer. */
+  /** Turns assigned so far; each is the place of one message and its answer. */
   readonly turns: number;
-  /** What responders keep, by their names. */
+  /** Responder state, by responder name. */
   readonly state: JsonObject;
   readonly deletedAt: number | null;
 };
 
 export type Session = StoredDocument<StoredSession>;
 
-/** Who answers, as clients read it. */
+/** The oracle's identity, as shown to clients. */
 export interface Oracle {
   readonly name: string;
   readonly did: string;
   readonly entityDid: string;
 }
 
-/** What clients read. Times are RFC 3339. */
+/** A session as shown to clients. Times are RFC 3339. */
 export type ChatSession = {
   readonly sessionId: string;
-  /** Missing until there are two messages. */
+  /** Absent until there are two messages. */
   readonly title?: string;
   readonly createdAt: string;
   readonly lastUpdatedAt: string;
@@ -46,28 +46,33 @@ export type ChatSession = {
   readonly oracleEntityDid: string;
 };
 
-/** Functions with an `owner` give undefined for a session that is not theirs, as for one that does not exist. */
+/** Functions with an `owner` treat a session of another owner as non-existent and return undefined. */
 export interface Sessions {
   create(owner: string): Promise<ChatSession>;
-  /** The ones used last first. `limit` 1 to COMMON_LIMITS.pageSizeMax, @default 20; `offset` up to AGENT_LIMITS.sessionOffsetMax, @default 0. */
+  /**
+   * Most recently used first. `limit` 1 to COMMON_LIMITS.pageSizeMax, default 20; `offset` up to
+   * AGENT_LIMITS.sessionOffsetMax, default 0.
+   */
   list(owner: string, page?: { limit?: number; offset?: number }): Promise<{ sessions: ChatSession[]; total: number }>;
   get(owner: string, id: string): Promise<ChatSession | undefined>;
-  /** Whether this session is theirs. */
+  /** Whether the owner has this session. */
   owns(owner: string, id: string): Promise<boolean>;
-  /** The session of any owner, unless it is deleted. */
+  /** A session of any owner, unless it is deleted. */
   read(id: string): Promise<Session | undefined>;
-  /** The number of the next turn, from 1; the session counts as used now. */
-  nextTurn(owner: string, id: string): Promise<number | undefined>;
-  /** Changes fields of a living session; false when it is gone. */
+  /** The document of their session. */
+  readOwned(owner: string, id: string): Promise<Session | undefined>;
+  /** Assigns the next turn number, from 1, of a session that was just read, and marks it as used. Undefined when it was deleted since. */
+  nextTurn(session: Session): Promise<number | undefined>;
+  /** Changes fields of a session; false when it is gone. */
   change(id: string, change: (body: StoredSession) => Partial<StoredSession>): Promise<boolean>;
   readState(id: string, responder: string): Promise<Json | undefined>;
-  /** Throws ERR_INPUT when it is larger than AGENT_LIMITS.responderStateBytes. */
+  /** Throws ERR_INPUT when the value exceeds AGENT_LIMITS.responderStateBytes. */
   keepState(id: string, responder: string, value: Json): Promise<void>;
-  /** From now on it does not exist; false when it did not before, or was used after `unusedSince`. */
+  /** Marks the session as deleted; false when it does not exist or was used after `unusedSince`. */
   softDelete(owner: string, id: string, unusedSince?: number): Promise<boolean>;
-  /** Sessions that were last used before this time, the oldest first. */
+  /** Sessions last used before this time, oldest first. */
   listUnused(before: number, limit: number): Promise<readonly { readonly owner: string; readonly id: string }[]>;
-  /** Ids of soft-deleted sessions whose documents are due for removal. */
+  /** Ids of soft-deleted sessions that are due for removal. */
   tombstones(limit: number): Promise<string[]>;
   forget(id: string): Promise<void>;
 }
@@ -78,27 +83,34 @@ export interface SessionOptions {
   readonly oracle: Oracle;
 }
 
+interface ReplaceOptions {
+  /** Whether this body is to be changed. @default it is */
+  readonly isMeant?: (body: StoredSession) => boolean;
+  /** As it was just read. */
+  readonly known?: Session;
+}
+
 export function openSessions({ documents, clock, oracle }: SessionOptions): Sessions {
   const read: Sessions['read'] = async (id) => {
     if (!isId(id)) return undefined;
-    const found = await documents.get<StoredSession>(SESSION, id);
-    return found?.body.deletedAt === null ? found : undefined;
+    const session = await documents.get<StoredSession>(SESSION, id);
+    return session?.body.deletedAt === null ? session : undefined;
   };
-  const readOwned = async (owner: string, id: string) => {
-    const found = await read(id);
-    return found?.body.owner === owner ? found : undefined;
+  const readOwned: Sessions['readOwned'] = async (owner, id) => {
+    const session = await read(id);
+    return session?.body.owner === owner ? session : undefined;
   };
 
-  /** The changed body of a living session; undefined when it is gone, or `isMeant` says no. */
+  /** The changed body; undefined when the session is gone or `isMeant` returns false. */
   async function replace(
     id: string,
     of: (body: StoredSession) => Partial<StoredSession>,
-    isMeant: (body: StoredSession) => boolean = () => true,
+    { isMeant = () => true, known }: ReplaceOptions = {},
   ): Promise<StoredSession | undefined> {
     if (!isId(id)) return undefined;
-    const result = await update<StoredSession>(documents, SESSION, id, (body) =>
-      body?.deletedAt === null && isMeant(body) ? ({ ...body, ...of(body) } as StoredSession) : undefined,
-    );
+    const change = (body: StoredSession | undefined) =>
+      body?.deletedAt === null && isMeant(body) ? ({ ...body, ...of(body) } as StoredSession) : undefined;
+    const result = await update<StoredSession>(documents, SESSION, id, change, { known });
     return result.kind === 'updated' ? result.document.body : undefined;
   }
 
@@ -125,17 +137,14 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
       return { sessions: items.map(view), total };
     },
     async get(owner, id) {
-      const found = await readOwned(owner, id);
-      return found && view(found);
+      const session = await readOwned(owner, id);
+      return session && view(session);
     },
     owns: async (owner, id) => (await readOwned(owner, id)) !== undefined,
-    async nextTurn(owner, id) {
-      const body = await replace(
-        id,
-        (before) => ({ turns: before.turns + 1, updated: findLastUse(before) }),
-        (before) => before.owner === owner,
-      );
-      return body?.turns;
+    readOwned,
+    async nextTurn(session) {
+      const take = (body: StoredSession) => ({ turns: body.turns + 1, updated: findLastUse(body) });
+      return (await replace(session.id, take, { known: session }))?.turns;
     },
     change: async (id, change) =>
       (await replace(id, (body) => ({ updated: findLastUse(body), ...change(body) }))) !== undefined,
@@ -148,16 +157,14 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
       if (bytes > AGENT_LIMITS.responderStateBytes)
         throw new TwinlineError(
           'ERR_INPUT',
-          `Responder "${responder}" wants to keep ${bytes} bytes in a session; ${AGENT_LIMITS.responderStateBytes} are the most.`,
+          `Responder "${responder}" tried to store ${bytes} bytes in a session; the limit is ${AGENT_LIMITS.responderStateBytes}.`,
         );
       await replace(id, ({ state }) => ({ state: { ...state, [responder]: value } }));
     },
     softDelete: async (owner, id, unusedSince = Number.POSITIVE_INFINITY) =>
-      (await replace(
-        id,
-        () => ({ owner: null, title: null, state: {}, deletedAt: clock.now() }),
-        (body) => body.owner === owner && body.updated < unusedSince,
-      )) !== undefined,
+      (await replace(id, () => ({ owner: null, title: null, state: {}, deletedAt: clock.now() }), {
+        isMeant: (body) => body.owner === owner && body.updated < unusedSince,
+      })) !== undefined,
     async listUnused(before, limit) {
       const query = { index: 'idle', where: { updated: { lt: before } }, limit };
       const { items } = await documents.find<StoredSession>(SESSION, query);
@@ -172,29 +179,29 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
   };
 }
 
-/** Sessions that are read at a time: each may hold AGENT_LIMITS.responderStateBytes. */
+/** Sessions read at a time: each may hold AGENT_LIMITS.responderStateBytes. */
 const SESSIONS_READ = 100;
 
-/** `offset` sessions are passed over; what the store gives at a time is bounded. */
+/** Skips `offset` sessions, reading bounded pages. */
 async function skipTo(
   documents: DocumentStore,
   { owner, limit, offset }: { owner: string; limit: number; offset: number },
 ): Promise<Session[]> {
   const query = { index: 'owner', where: { owner }, descending: true };
-  const found: Session[] = [];
+  const sessions: Session[] = [];
   let left = offset;
   let cursor: string | undefined;
   const pause = timeSlice();
   do {
     await pause();
-    const size = Math.min(left + limit - found.length, SESSIONS_READ);
+    const size = Math.min(left + limit - sessions.length, SESSIONS_READ);
     const from = cursor === undefined ? {} : { cursor };
     const page = await documents.find<StoredSession>(SESSION, { ...query, limit: size, ...from });
-    found.push(...page.items.slice(left));
+    sessions.push(...page.items.slice(left));
     left = Math.max(0, left - page.items.length);
     cursor = page.next;
-  } while (cursor !== undefined && found.length < limit);
-  return found;
+  } while (cursor !== undefined && sessions.length < limit);
+  return sessions;
 }
 
 function chatSession({ id, body }: Session, oracle: Oracle): ChatSession {
@@ -212,7 +219,7 @@ function chatSession({ id, body }: Session, oracle: Oracle): ChatSession {
 const ID = /^[0-9a-f]{32}$/;
 const isId = (id: unknown): id is string => typeof id === 'string' && ID.test(id);
 
-/** A title from the first words of a user: at most AGENT_LIMITS.sessionTitleChars characters, cut between words. */
+/** A title from the first words of a message: at most AGENT_LIMITS.sessionTitleChars characters, cut between words. */
 export function makeTitle(message: string): string {
   const words = message
     .slice(0, 2_000)

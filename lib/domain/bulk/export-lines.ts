@@ -8,7 +8,7 @@ import { type Journaled, readRevision } from '../feed/journal.ts';
 import { findPage, isVisible, type PageQuery, type ReadDeps } from '../find.ts';
 import { STATUS_ENTRY } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
-import type { StoredProtocol } from '../protocol/protocol.ts';
+import type { StoredProtocol } from '../twin/protocol.ts';
 import type { StoredDomain } from '../twin/record.ts';
 import { asExported, CARRIED, type Carried, type RecordLine } from './record-lines.ts';
 

@@ -9,8 +9,8 @@ import { findDomain } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
-import { toTexts } from '../protocol/protocol.ts';
 import type { Registry } from '../registry.ts';
+import { toTexts } from '../twin/protocol.ts';
 import { type StoredDomain, TWIN_LISTS } from '../twin/record.ts';
 import type { ImportedLine } from './record-lines.ts';
 

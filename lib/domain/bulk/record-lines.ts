@@ -68,10 +68,10 @@ export function isRecordLine(value: Json): boolean {
 /** Takes a line; throws `role-missing`, `invalid`, or `already-exists` when something else has its id or its names. */
 export async function importRecord(documents: DocumentStore, caller: Caller, value: Json): Promise<ImportedLine> {
   requireRole(caller, 'import records');
-  const line = checkShape<RecordLine>(RECORD_LINE, value, 'The record');
+  const line = await checkShape<RecordLine>(RECORD_LINE, value, 'The record');
   const { kind, did } = line;
   if (kind === 'place') return { did, created: await takePlace(documents, caller, line) };
-  const wanted = readRecord(line, caller);
+  const wanted = await readRecord(line, caller);
   if (kind === 'revision') return { did, created: await takeEarlier(documents, wanted) };
   await requireDomain(documents, wanted.body, kind);
   if (!(await takePresent(documents, wanted))) return { did, created: false };
@@ -81,10 +81,13 @@ export async function importRecord(documents: DocumentStore, caller: Caller, val
 
 const DIFFERS = { field: '/id', error: 'differs from /body/did' };
 
-function readRecord({ kind, of, id, did, revision, earlier, body }: RecordLine, { tenant }: Caller): Wanted {
+async function readRecord(
+  { kind, of, id, did, revision, earlier, body }: RecordLine,
+  { tenant }: Caller,
+): Promise<Wanted> {
   const carried = kind === 'revision' ? of! : (kind as Carried);
   const form = STORED[kind === 'revision' && carried === 'proposal' ? 'revision' : carried];
-  const stored = checkShape<JsonObject>(form, body, 'The body of the record');
+  const stored = await checkShape<JsonObject>(form, body, 'The body of the record');
   if (typeof stored.did === 'string' && stored.did !== (carried === 'credit' ? did : id))
     throw invalid('The record is about something else than its body.', [DIFFERS]);
   const terms = carried === 'domain' ? indexTerms(stored as unknown as StoredDomain) : {};
@@ -111,7 +114,7 @@ async function takePlace(
   { tenant }: Caller,
   { id, did, body }: RecordLine,
 ): Promise<boolean> {
-  const stored = checkShape<JsonObject>(STORED.place, body, 'The body of the place');
+  const stored = await checkShape<JsonObject>(STORED.place, body, 'The body of the place');
   const entry = { ...stored, tenant } as StatusEntry;
   const { list, index, issuer } = entry;
   if (entry.did !== did)

@@ -1,7 +1,7 @@
 // DIDs, DID URLs and other URIs (RFC 3986): which texts are one, and how the service makes new DIDs.
 
 import { randomBytes } from 'node:crypto';
-import ajvFormats from 'ajv-formats';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
 
 // DID Core 3.1: a method name, then parts of unreserved characters or percent escapes, joined by colons.
 const ID = '(?:[A-Za-z0-9_.-]|%[0-9A-Fa-f]{2})';
@@ -92,11 +92,10 @@ export const URI_PATTERNS = {
   template: `^[A-Za-z][A-Za-z0-9+.-]*:(?:${CHARS}|\\{id\\})+$`,
 } as const;
 
-let checkUri: ((text: string) => boolean) | undefined;
+const checkUri = fullFormats.uri as (text: string) => boolean;
 
 /** Whether this is a URI with a scheme. One of the scheme `did` must be a DID or DID URL. */
 export function isUri(text: string): boolean {
-  checkUri ??= ajvFormats.default.get('uri') as (text: string) => boolean;
   return checkUri(text) && (!/^did:/i.test(text) || isReference(text));
 }
 

@@ -2,7 +2,7 @@
 
 import { isPublicUrl } from '../../http/hosts.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import type { StoredProtocol } from '../protocol/protocol.ts';
+import type { StoredProtocol } from '../twin/protocol.ts';
 import { INHERITED, type StoredDomain } from '../twin/record.ts';
 import { isDid } from './did.ts';
 import { type Failed, makeFailure, type ResolutionOptions } from './resolution-options.ts';

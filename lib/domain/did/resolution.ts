@@ -6,7 +6,7 @@ import type { DocumentStore, Kind, StoredDocument } from '../../store/store.ts';
 import { type Journaled, type Revision, readRevision, revisionAt } from '../feed/journal.ts';
 import { isVisible, mayBeId, NO_VOTES, type SettleVotes } from '../find.ts';
 import { DOMAIN, PROTOCOL } from '../kinds.ts';
-import type { StoredProtocol } from '../protocol/protocol.ts';
+import type { StoredProtocol } from '../twin/protocol.ts';
 import { type Domain, isoTime, type StoredDomain } from '../twin/record.ts';
 import { isDid, parseDidUrl } from './did.ts';
 import { type DidDocument, findPart, protocolDocument, selectServices, twinDocument } from './document.ts';

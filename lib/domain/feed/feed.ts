@@ -132,8 +132,9 @@ export interface FeedOptions {
  * (await events.read(0)).events; // → []
  * events.close();
  */
-export function feed({ documents, clock, pollMs = 250, onProblem = () => {} }: FeedOptions): Feed {
-  requireGiven('follow changes', { documents, clock }, { documents: 'documents', clock: 'clock' });
+export function feed(options: FeedOptions): Feed {
+  requireGiven('follow changes', options, { documents: 'documents', clock: 'clock' });
+  const { documents, clock, pollMs = 250, onProblem = () => {} } = options;
   const recent = recentEvents();
   const past = new LRUCache<number, Promise<FeedPage>>({ max: DOMAIN_LIMITS.feedPagesKept, ttl: PAGE_KEPT_MS });
   const ends = new Set<() => void>();

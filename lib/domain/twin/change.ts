@@ -8,12 +8,12 @@ import { replaceJournaled, stamp } from '../feed/journal.ts';
 import { findDomain, type ReadDeps, refuseForeignDids, requireSettled } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { invalid, isRefusal, refuse } from '../problems.ts';
-import { requireController, toTexts } from '../protocol/protocol.ts';
 import { CHANGED_TWIN, TRANSFER } from '../schema/bodies.ts';
 import { checkShape } from '../schema/check.ts';
 import { isMembershipGroup, isOrganisation, NAME_TAKEN, removePart, rewrite } from './create.ts';
 import { CONTROLLER_EDGE, controllerEdges, edgeIn, indexEdges } from './graph.ts';
 import { applyPatch, type Patch } from './patch.ts';
+import { requireController, toTexts } from './protocol.ts';
 import { type Domain, domainView, type LinksTo, type StoredDomain, type SubDomain, TWIN_LISTS } from './record.ts';
 import { settle, type TwinDeps, type TwinParts } from './rules.ts';
 import { indexTerms } from './terms.ts';
@@ -46,11 +46,11 @@ export async function patchTwin(deps: ChangeDeps, caller: Caller, change: TwinCh
   if (expected === undefined) throw refuse('precondition-required', 'Say which revision of the record you have seen.');
   requireRevision(old, expected);
   const view = domainView(old, deps.clock.now(), deps.linksTo);
-  const after = applyPatch(view, patch);
+  const after = await applyPatch(view, patch);
   const reference = chooseReference(view, after);
   refuseFixedFields(view, after);
   const parts = pickParts(after);
-  checkShape(CHANGED_TWIN, parts, 'The changed record');
+  await checkShape(CHANGED_TWIN, parts, 'The changed record');
   const { tenant, type, controllers, subDomains } = old.body;
   // Naming the protocol, also the same one again, takes its present version.
   const bound = namesProtocol(patch) ? undefined : { did: old.body.class, version: old.body.classVersion };
@@ -70,7 +70,7 @@ export async function transferTwin(
   const old = await changeable(deps, caller, change.did);
   const { body: given, expected } = await readRequest(change, old);
   requireRevision(old, expected);
-  const { controller } = checkShape<{ controller: string | string[] }>(TRANSFER, given, 'The transfer');
+  const { controller } = await checkShape<{ controller: string | string[] }>(TRANSFER, given, 'The transfer');
   const controllers = toTexts(controller);
   const others = old.body.edges.map(edgeIn).filter(({ relation }) => relation !== CONTROLLER_EDGE);
   const body = { ...old.body, controllers, ...indexEdges([...others, ...controllerEdges(controllers)]) };

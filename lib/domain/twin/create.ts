@@ -10,10 +10,10 @@ import { refuseForeignDids, requireDomain, requireFound } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, refuse } from '../problems.ts';
-import { requireController, toTexts } from '../protocol/protocol.ts';
 import { NEW_TWIN } from '../schema/bodies.ts';
 import { checkShape } from '../schema/check.ts';
 import { edgeIn, indexEdges, PART_EDGE } from './graph.ts';
+import { requireController, toTexts } from './protocol.ts';
 import { type Domain, isOfKind, pickLists, type StoredDomain, type SubDomain, TWIN_LISTS } from './record.ts';
 import { classReference, settle, type TwinDeps, type TwinFrame, type TwinParts } from './rules.ts';
 import { indexTerms } from './terms.ts';
@@ -39,7 +39,7 @@ export async function createTwin(
   given: { body: unknown } & CreateOptions,
 ): Promise<Domain> {
   requireRole(caller, 'create twins');
-  const body = checkShape<NewTwin>(NEW_TWIN, given.body, 'The twin');
+  const body = await checkShape<NewTwin>(NEW_TWIN, given.body, 'The twin');
   if (isOfKind(body.type, 'Protocol'))
     throw invalid('A protocol is no twin.', [{ field: '/type', error: 'is Protocol; create it as a protocol' }]);
   const reference = classReference(body, given.wanted ?? 'class');

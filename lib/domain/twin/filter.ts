@@ -7,6 +7,7 @@
 // its items. A value is a JSON string, number, true, false or null. Times are compared as the record shows them.
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
+import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { readJson } from '../../json/reader.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
@@ -39,6 +40,7 @@ interface Tokens {
  * parseFilter('eq(name,"Tea")'); // → { op: 'eq', field: 'name', values: ['Tea'] }
  */
 export function parseFilter(source: string): Filter {
+  requireGiven('read a filter', { source }, { source: 'text' });
   if (source.length > DOMAIN_LIMITS.filterChars)
     throw wrong(source, `is longer than ${DOMAIN_LIMITS.filterChars} characters`);
   const tokens: Tokens = { texts: listTokens(source), at: 0, depth: 0 };

@@ -9,7 +9,7 @@ import { findDomain, findPage, isVisible, requireDomain } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
-import { toTexts } from '../protocol/protocol.ts';
+import { toTexts } from './protocol.ts';
 import { canonicalClass, type Domain, type StoredDomain } from './record.ts';
 
 export type Direction = 'out' | 'in' | 'both';

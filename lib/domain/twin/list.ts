@@ -9,9 +9,9 @@ import { cursorError, findPage, isVisible, requireLimit } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { refuse } from '../problems.ts';
-import type { Protocols } from '../protocol/protocol.ts';
 import { compileFilter, type Filter, parseFilter } from './filter.ts';
 import type { Spend } from './like.ts';
+import type { Protocols } from './protocol.ts';
 import { type Domain, domainView, findValidity, type StoredDomain } from './record.ts';
 import { hasWords, listTerms, MANY_VALUES, splitWords } from './terms.ts';
 

@@ -27,8 +27,8 @@ const OPERATIONS: Schema = {
 };
 
 /** `target` after the patch; `target` itself stays. Throws `invalid` or `test-failed`; then nothing has changed. */
-export function applyPatch(target: JsonObject, { type, patch }: Patch): JsonObject {
-  const after = type === 'merge' ? mergePatch(target, patch) : applyOperations(target, patch);
+export async function applyPatch(target: JsonObject, { type, patch }: Patch): Promise<JsonObject> {
+  const after = type === 'merge' ? mergePatch(target, patch) : await applyOperations(target, patch);
   if (!isObject(after)) throw invalid('A record is an object.', [{ field: '/', error: 'must be an object' }]);
   const flaw = flawOfMade(after as JsonObject);
   if (flaw) throw refuse('invalid', `After the patch, the record ${flaw.words}, so nothing was changed.`);
@@ -45,8 +45,8 @@ function mergePatch(target: Json | undefined, patch: Json): Json {
   return Object.fromEntries(result);
 }
 
-function applyOperations(target: JsonObject, patch: Json): Json {
-  const operations = checkShape<Operation[]>(OPERATIONS, patch, 'The JSON Patch');
+async function applyOperations(target: JsonObject, patch: Json): Promise<Json> {
+  const operations = await checkShape<Operation[]>(OPERATIONS, patch, 'The JSON Patch');
   const result = applyJsonPatch(target, operations, { copyBytes: COMMON_LIMITS.documentBytes });
   if ('value' in result) return result.value;
   const { kind, at, error } = result.fault;

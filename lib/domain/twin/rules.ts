@@ -3,15 +3,14 @@
 import { type Clock, timeSlice } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { Detail } from '../../errors.ts';
-import type { Json, JsonObject } from '../../json/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { escapeStep } from '../../json/reader.ts';
 import type { DocumentStore } from '../../store/store.ts';
 import { findDomain } from '../find.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import { invalid, requireFits } from '../problems.ts';
-import { compileProperty, type PropertyCheck, type WorkBudget, workBudget } from '../protocol/property.ts';
-import { type Protocol, type Protocols, toTexts } from '../protocol/protocol.ts';
 import { indexEdges, listEdges } from './graph.ts';
+import { type Protocol, type Protocols, toTexts } from './protocol.ts';
 import {
   findChain,
   INHERITED,
@@ -113,6 +112,7 @@ export function classReference({ class: name, protocol }: TwinParts, wanted: 'cl
 
 async function propertyProblems({ properties: declared }: Lineage, properties: JsonObject): Promise<Detail[]> {
   const problems: Detail[] = [];
+  const { checkProperty, workBudget } = await import('./property.ts');
   const budget = workBudget();
   const pause = timeSlice();
   const known = namesIn(declared) || 'no properties';
@@ -122,23 +122,12 @@ async function propertyProblems({ properties: declared }: Lineage, properties: J
       problems.push({ field, error: `is not declared by the protocol, which has ${known}` });
       continue;
     }
-    for (const problem of problemsOfValue(declared[name]!, value, budget))
+    for (const problem of checkProperty(declared[name]!, value, budget))
       problems.push({ field: field + problem.field, error: problem.error });
     // Compiling takes a while; others go on meanwhile.
     await pause();
   }
   return problems;
-}
-
-// A protocol may be older than the rules for what it declares.
-function problemsOfValue(declared: Json, value: Json, budget: WorkBudget): readonly Detail[] {
-  let check: PropertyCheck;
-  try {
-    check = compileProperty(declared);
-  } catch (error) {
-    return [{ field: '', error: `cannot be checked: what the protocol declares ${(error as Error).message}` }];
-  }
-  return check(value, budget);
 }
 
 async function fillRoles({ documents }: TwinDeps, lineage: Lineage, { frame, parts }: Twin) {

@@ -72,7 +72,7 @@ function actionsOn(deps: VotingDeps, caller: Caller, found: Proposal): Permitted
     withdraw: ({ key }) =>
       step(deps, caller, { id, key, action: 'withdraw', from: ['open'], event: { type: 'WITHDRAW' } }),
     veto: async ({ body, key }) => {
-      const { reason = 'vetoed' } = checkShape<{ reason?: string } | null>(VETO, body ?? {}, 'The veto') ?? {};
+      const { reason = 'vetoed' } = (await checkShape<{ reason?: string } | null>(VETO, body ?? {}, 'The veto')) ?? {};
       const event = { type: 'VETO', reason } as EventObject;
       return step(deps, caller, { id, key, action: 'veto', from: STOPPABLE, event });
     },
@@ -129,7 +129,7 @@ export interface Voted {
 
 async function castBallot(deps: VotingDeps, caller: Caller, { id, body, key }: ProposalRequest): Promise<Voted> {
   const { principal } = caller;
-  const cast = checkShape<{ vote: Choice; rationale?: string }>(NEW_VOTE, body, 'The vote');
+  const cast = await checkShape<{ vote: Choice; rationale?: string }>(NEW_VOTE, body, 'The vote');
   const { instance, repeated } = await deps.proposals.take(id, {
     ...makeCommand(caller, 'vote', key),
     decide: (proposal) =>

@@ -77,8 +77,9 @@ export interface CreditOptions {
  * const ledger = credits({ documents, clock: systemClock });
  * (await ledger.issue(issuer, { did: 'did:ixo:entity:none', body: { amount: '1' } }).catch(({ reason }) => reason)); // → 'not-found'
  */
-export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOptions): Credits {
-  requireGiven('issue credits', { documents, clock }, { documents: 'documents', clock: 'clock' });
+export function credits(options: CreditOptions): Credits {
+  requireGiven('issue credits', options, { documents: 'documents', clock: 'clock' });
+  const { documents, clock, settleVotes = NO_VOTES } = options;
   const reading = { documents, settleVotes };
 
   const look = async (tenant: string, did: string): Promise<string> =>
@@ -136,7 +137,7 @@ export function credits({ documents, clock, settleVotes = NO_VOTES }: CreditOpti
       // What an earlier try has written is decided by its own look, whatever has become of the domain since.
       const earlier = await documents.get<StoredCredit>(CREDIT, id);
       const seen = earlier ? undefined : await requireEligible(reading, domain, clock.now());
-      const { amount, ...about } = checkShape<JsonObject & { amount: string }>(NEW_CREDIT, given, 'The credits');
+      const { amount, ...about } = await checkShape<JsonObject & { amount: string }>(NEW_CREDIT, given, 'The credits');
       if (seen === undefined) return creditView(await settle(earlier!));
       const at = clock.now();
       const written = await write(id, {

@@ -44,8 +44,19 @@ export type ProposalView = JsonObject & {
   readonly status: ProposalState;
   readonly rules: VotingRules;
   readonly tally: Tally & { readonly reason?: string };
+  /** Why it was rejected, vetoed or invalidated, or could not be executed. */
+  readonly reason?: string;
   readonly opensAt: string;
   readonly closesAt: string;
+  readonly decidedAt?: string;
+  /** When the timelock ends. */
+  readonly executableAt?: string;
+  readonly proposer: string;
+  /** As it was sent. */
+  readonly package: JsonObject | null;
+  readonly packageHash: string;
+  /** Revision of the domain when the proposal was made. */
+  readonly domainRevision: number;
   readonly revision: number;
 };
 

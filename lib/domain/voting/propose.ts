@@ -61,7 +61,7 @@ async function propose(
   { found, body, id = randomToken() }: NewProposal & { readonly found: Domain },
 ): Promise<Proposal> {
   const subject = found.id;
-  const asked = checkShape<RequestedAction>(NEW_PROPOSAL, body, 'The proposal');
+  const asked = await checkShape<RequestedAction>(NEW_PROPOSAL, body, 'The proposal');
   checkPackage(asked.package);
   const known = await deps.proposals.read(id);
   if (known) return known;

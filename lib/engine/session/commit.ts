@@ -144,7 +144,8 @@ function renderReply(work: Work): Reply {
   if (work.waiting) return { kind: 'continue', text: work.conversation.waitText(view) };
   const { render, failText } = work.conversation;
   if (work.live.status === 'error') return { kind: 'end', text: failText ? failText(view) : render(view).text };
-  const reply = render(view);
+  const screen = render(view);
+  const reply = work.refusal === undefined ? screen : { ...screen, text: `${work.refusal}\n${screen.text}` };
   return work.live.status === 'done' ? { ...reply, kind: 'end' } : reply;
 }
 

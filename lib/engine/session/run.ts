@@ -87,7 +87,8 @@ export async function takeInputs(engine: Engine, attempt: Attempt, turn: Turn): 
     const view = makeView(work);
     if (trace) noteTyped(trace, input, { conversation, view });
     const event = conversation.read(view, input, (secret) => engine.prove(key, secret));
-    if (event) feed(engine, work, event);
+    work.refusal = typeof event === 'string' ? event : undefined;
+    if (typeof event === 'object') feed(engine, work, event);
     fireDue(engine, work);
     if (work.calls.length) settled = await settle(engine, work, { writer, until });
   }
@@ -107,9 +108,9 @@ function interrupt(engine: Engine, work: Work, input: Json): 'taken' | 'dropped'
   const { takesWhileCalling = false } = conversation;
   const view = makeView(work);
   const event = takesWhileCalling
-    ? conversation.read(view, input, (secret) => engine.prove(work.key, secret))
+    ? conversation.read({ ...view, waiting: false }, input, (secret) => engine.prove(work.key, secret))
     : conversation.interrupt?.(view, input);
-  if (!event) return takesWhileCalling ? 'dropped' : 'waits';
+  if (typeof event !== 'object') return takesWhileCalling ? 'dropped' : 'waits';
   if (trace) noteTyped(trace, input, { conversation, view });
   return feed(engine, work, event) ? 'taken' : 'dropped';
 }

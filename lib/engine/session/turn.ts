@@ -1,10 +1,9 @@
 // A turn: load → retry? → due timers → transition → effects → one atomic commit → reply.
-//
 // Exactly once rests on one write: a compare-and-set on the revision that stores the turn key with its reply. A turn that calls a
 // service commits its intent first, so no other process makes the call, and a crash leaves its idempotency key behind.
 
 import { TwinlineError } from '../../errors.ts';
-import { checkTurn } from '../../given.ts';
+import { checkTurn, requireGiven } from '../../given.ts';
 import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import { inBackground, retryUntilCommitted } from './attempt.ts';
@@ -32,14 +31,14 @@ export function takeTurn(engine: Engine, request: TurnRequest): Promise<TurnResu
 
 /**
  * Fires the due timers of a session and makes the calls again whose process died; does not wait for their answers.
- * Any process may do it. A session that cannot be woken is postponed by a minute, and the error is thrown.
+ * Any process may do it, each second. A session that cannot be woken is postponed by a minute, and the error is thrown.
  * @example
  * const engine = createEngine({ store: memorySnapshots(), conversations: [compileFlow(await loadFlow('hello.flow.json'))] });
- * // Each process may do this every second.
  * for (const key of await engine.store.due(engine.clock.now(), 10)) await wakeSession(engine, key);
  * await viewSession(engine, 'nobody'); // → undefined
  */
 export async function wakeSession(engine: Engine, key: string): Promise<void> {
+  requireGiven('wake a session', { engine, key }, { engine: 'engine', key: 'text' });
   await engine.inOrder(key, async () => {
     try {
       const { kind } = await inBackground(engine, key, 'wake');

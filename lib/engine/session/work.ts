@@ -42,6 +42,8 @@ export interface Work extends MachineState<WorkingCall> {
   timers: readonly Timer[];
   calls: readonly WorkingCall[];
   waiting: boolean;
+  /** Why the last input was refused, for its caller; undefined when it was taken. */
+  refusal: string | undefined;
   /** As in the record that the turn began with. */
   readonly busy: string | undefined;
   readonly others: readonly string[];
@@ -84,6 +86,7 @@ export function beginWork(
     timers: [],
     calls: [],
     waiting: false,
+    refusal: undefined,
     busy: undefined,
     others: [],
     isOvertaken: false,
@@ -119,6 +122,7 @@ export function resumeWork(engine: Engine, key: string, { conversation, record, 
     })),
     // The outcome of a turn that was begun and never answered was not shown to the caller either.
     waiting: record.waiting === true || record.calls.length > 0,
+    refusal: undefined,
     busy: record.busy,
     others: record.others ?? [],
     isOvertaken: record.isOvertaken === true,
@@ -179,9 +183,11 @@ function applyResult(engine: Engine, work: Work, result: StepResult<WorkingCall>
   work.timers = timers;
   work.calls = newCalls.length ? [...calls, ...newCalls.map((call) => workingCall(engine, work, call))] : calls;
   for (const fact of result.facts) work.facts.push({ key: work.key, conversation: work.conversation.id, ...fact });
+  const { shown } = work.conversation;
   for (const transition of result.transitions) {
-    if (transition.from !== null) work.events.push(transition.event);
-    work.trace?.transitions.push(transition);
+    const event = shown?.event?.(transition.event) ?? transition.event;
+    if (transition.from !== null) work.events.push(event);
+    work.trace?.transitions.push({ ...transition, event });
   }
 }
 

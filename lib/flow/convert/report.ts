@@ -3,7 +3,7 @@
 export interface ReportEntry {
   /** Name of the flow, as it is called here. */
   readonly flow: string;
-  /** Id of the node, block or screen; '' for the flow as a whole. */
+  /** Id of the node or screen; '' for the flow as a whole. */
   readonly node: string;
   /** The thing without a counterpart: a type, a key, an expression. */
   readonly what: string;

@@ -8,7 +8,7 @@ import { FLOW_LIMITS } from '../limits.ts';
 
 export type Foreign = { readonly [name: string]: unknown };
 
-/** Nodes or blocks of all flows in one file. */
+/** Nodes of all flows in one file. */
 export const NODES_MAX = 10_000;
 /** Levels of lists and objects; exports of editors nest deeper than flows. */
 const DEPTH_MAX = FLOW_LIMITS.flowFileDepth * 2;
@@ -16,13 +16,6 @@ export const FILE_BYTES_MAX = FLOW_LIMITS.flowFileBytes * 4;
 
 /** The JSON object of a text. Throws ERR_INPUT, saying what is wrong with the file and where. */
 export function readForeign(text: string, file: string): Foreign {
-  const value = readForeignValue(text, file);
-  if (!isObject(value)) throw refuseFile(file, 'it holds no JSON object. Give the file as its program exported it');
-  return value;
-}
-
-/** Any JSON value of a text; throws as {@link readForeign} does. */
-export function readForeignValue(text: string, file: string): unknown {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const bytes = Buffer.byteLength(plain);
   if (bytes > FILE_BYTES_MAX)
@@ -30,7 +23,9 @@ export function readForeignValue(text: string, file: string): unknown {
   const seen = outline(plain);
   if (seen.depth > DEPTH_MAX)
     throw refuseFile(file, `it nests ${seen.depth} levels deep, and ${DEPTH_MAX} is the most. Flatten its values`);
-  return parseJson(plain, file);
+  const value = parseJson(plain, file);
+  if (!isObject(value)) throw refuseFile(file, 'it holds no JSON object. Give the file as its program exported it');
+  return value;
 }
 
 function parseJson(text: string, file: string): unknown {
@@ -55,8 +50,6 @@ export function refuseFlow(flow: string, problems: readonly Problem[]): Twinline
   return new TwinlineError('ERR_INPUT', [`Cannot make a sound flow of "${flow}".`, ...errors].join('\n'));
 }
 
-export { isObject };
-
 /** The object that a value is, or an empty one. */
 export function asObject(value: unknown): Foreign {
   return isObject(value) ? value : {};
@@ -65,11 +58,6 @@ export function asObject(value: unknown): Foreign {
 /** The objects of a list; its other items are left out. */
 export function asObjects(value: unknown): Foreign[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-/** The texts of a list. */
-export function asTexts(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
 /** The text that a value is, or undefined; an empty text is none. */

@@ -1,5 +1,4 @@
-// What may be written at a place of a flow: keys and values of the format, and the names that the flow, its services and other
-// flows have.
+// Completions at a position of a flow: keys and values of the format, and names from the flow, its services and other flows.
 
 import { FILTERS } from '../expression/filters.ts';
 import { describeUse, FUNCTIONS } from '../expression/functions.ts';
@@ -13,12 +12,12 @@ import { type Cursor, readLoosely, type Sketch, sketchFlow } from './cursor.ts';
 import { type Completion, type Completions, listValues, type ProposedName, proposeKeys, toNames } from './proposals.ts';
 import { findContract } from './words.ts';
 
-/** A text of the editor, and what surrounds its flow. */
+/** The editor's text and the context of its flow. */
 export interface Draft extends LintContext {
   readonly text: string;
 }
 
-/** Undefined where nothing can be proposed. Never throws. */
+/** Undefined when there is nothing to propose. Never throws. */
 export function completeFlow(draft: Draft, offset: number): Completions | undefined {
   const sketch = sketchFlow(draft.text, offset);
   const { cursor } = sketch;
@@ -39,7 +38,7 @@ function completeKey({ text, flows, contracts }: Draft, { cursor, vars }: Placed
 
 type KnownNames = Pick<Sketch, 'vars'> & Pick<Draft, 'flows' | 'contracts'> & Pick<Cursor, 'around'>;
 
-// Keys that are names: of variables that are set, of the variables of a called flow, of what a service takes.
+// Keys that are names: variables being set, variables of a called flow, inputs of a service.
 function nameKeys(path: readonly string[], { vars, flows, contracts, around }: KnownNames): ProposedName[] {
   const owner = path.at(-1);
   if (owner === 'set') return toNames(vars, 'variable');
@@ -50,13 +49,13 @@ function nameKeys(path: readonly string[], { vars, flows, contracts, around }: K
   const screen = screens?.[path[1]!];
   const contract = screen?.type === 'call' ? findContract(contracts, screen.service ?? '') : undefined;
   if (contract)
-    return Object.entries(contract.input).map(([label, { kind, about, required }]) => {
-      return { label, kind: 'field', detail: required ? `${kind}, required` : kind, info: about };
+    return Object.entries(contract.input).map(([label, { kind, about, required: isRequired }]) => {
+      return { label, kind: 'field', detail: isRequired ? `${kind}, required` : kind, info: about };
     });
   return screen?.type === 'flow' ? toNames(Object.keys(flows?.get(screen.flow ?? '')?.vars ?? {}), 'variable') : [];
 }
 
-// Keys whose value is a name.
+// Keys whose value is a screen name.
 const SCREENS: ReadonlySet<string> = new Set(['to', 'start', 'else', 'done', 'fail']);
 
 function completeValue(
@@ -98,7 +97,7 @@ function completeValue(
 
 interface Inside {
   readonly kind: 'template' | 'expression';
-  /** What stands before the cursor, from the beginning of the expression. */
+  /** The expression up to the cursor. */
   readonly before: string;
 }
 
@@ -154,17 +153,17 @@ function completeExpression(
 }
 
 const FUNCTION_ITEMS = Object.entries(FUNCTIONS).map(
-  ([label, known]): Completion => ({
+  ([label, entry]): Completion => ({
     label,
     kind: 'function',
-    detail: known.usage,
-    info: describeUse(known),
+    detail: entry.usage,
+    info: describeUse(entry),
     insert: `${label}()`,
     caret: label.length + 1,
   }),
 );
 
-// `row` of a list and `error` of a call are there on their screens only.
+// `row` of a list and `error` of a call exist only on their own screens.
 function localNames(flow: Loose | undefined, [top, id]: readonly string[]): string[] {
   const type = top === 'screens' && id !== undefined ? flow?.screens[id]?.type : undefined;
   return Object.entries(LOCAL_NAMES).flatMap(([name, { screen }]) => (screen === type ? [name] : []));

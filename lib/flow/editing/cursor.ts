@@ -1,4 +1,4 @@
-// Where a cursor stands in the text of a flow that is being written: works on text that is not JSON yet.
+// Locates the cursor in a flow that is being edited, even while the text is not valid JSON.
 
 import { isObject } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
@@ -6,16 +6,16 @@ import type { Flow } from '../format/flow.ts';
 import { screenTypes } from '../format/schema.ts';
 
 export interface Cursor {
-  /** Keys and numbers from the whole flow to the value that is written; for a key, to its object. */
+  /** Keys and indexes from the flow to the value at the cursor; for a key, to its object. */
   readonly path: readonly string[];
   readonly kind: 'key' | 'value';
-  /** Offsets of what is written: inside the quotation marks of a string. */
+  /** Offsets of the token at the cursor: inside the quotation marks of a string. */
   readonly from: number;
   readonly to: number;
   readonly isQuoted: boolean;
-  /** Keys of the object that the cursor is in, before and behind it. */
+  /** Keys of the object at the cursor, before and after it. */
   readonly keys: ReadonlySet<string>;
-  /** The objects on the way with the texts that stand in them, such as `type`: what the schema needs to tell kinds apart. */
+  /** The enclosing objects with their string members, such as `type`: the schema needs them to tell kinds apart. */
   readonly around: Json;
 }
 
@@ -25,10 +25,10 @@ export interface Span {
   readonly to: number;
 }
 
-/** A flow as far as it can be read while it is written. */
+/** As much of a flow as can be read during editing. */
 export interface Sketch {
   readonly cursor: Cursor | undefined;
-  /** Screens by id, with the offsets of their text: from the key to the end of the value. */
+  /** Screens by id, with the span of their text: from the key to the end of the value. */
   readonly screens: ReadonlyMap<string, Span>;
   readonly vars: readonly string[];
 }
@@ -36,11 +36,11 @@ export interface Sketch {
 interface OpenBracket {
   readonly isList: boolean;
   readonly keys: Set<string>;
-  /** Members that are texts. */
+  /** String members. */
   readonly texts: Map<string, string>;
-  /** The last key, or the number of the present element. */
+  /** The last key, or the index of the current element. */
   step: string;
-  /** Whether a key comes next. */
+  /** Whether a key is expected next. */
   expectsKey: boolean;
 }
 
@@ -55,13 +55,13 @@ interface CursorPlace {
 
 const WORD = /[^\s"{}[\],:]+/y;
 
-/** Reads the whole text, also where it is broken, and finds what stands at `offset` (UTF-16 units). Linear in the text. */
+/** Reads the whole text, even if malformed, and finds what is at `offset` (UTF-16 units). Linear in the text length. */
 export function sketchFlow(text: string, offset: number): Sketch {
   const frames: OpenBracket[] = [];
   const screens = new Map<string, { from: number; to: number }>();
   const vars: string[] = [];
   let found: CursorPlace | undefined;
-  // The last bracket, comma, colon or quotation mark before this place.
+  // The last bracket, comma, colon or quotation mark so far.
   let last = '';
   let at = 0;
   const note = (kind: Cursor['kind'], token: Pick<CursorPlace, 'from' | 'to' | 'isQuoted'>) => {
@@ -93,7 +93,7 @@ export function sketchFlow(text: string, offset: number): Sketch {
   while (at < text.length) {
     const character = text[at]!;
     const isSpace = /\s/.test(character);
-    // Between two tokens: something may be written here after these marks only.
+    // Between two tokens, a value may only follow these characters.
     if (at === offset && (isSpace || CLOSING.has(character)) && BEFORE_TOKEN.has(last))
       note(kindHere(), { from: at, to: at, isQuoted: false });
     if (!isSpace) last = character;
@@ -148,7 +148,7 @@ function readCursor({ frames, steps, ...rest }: CursorPlace): Cursor {
   return { ...rest, path: steps, keys: frames.at(-1)?.keys ?? new Set(), around };
 }
 
-// A text that is not closed ends with its line.
+// An unterminated string ends at the end of its line.
 function findStringEnd(text: string, quote: number): { readonly at: number; readonly next: number } {
   for (let at = quote + 1; at < text.length; at++) {
     const character = text[at];
@@ -159,7 +159,7 @@ function findStringEnd(text: string, quote: number): { readonly at: number; read
   return { at: text.length, next: text.length };
 }
 
-/** The variables and screens of a flow that need not be right yet; undefined while it is no JSON. Others are left out. */
+/** The variables and screens of a flow that may be invalid; undefined if it is not JSON. Skips malformed entries. */
 export function readLoosely(text: string): Pick<Flow, 'vars' | 'screens'> | undefined {
   let value: unknown;
   try {

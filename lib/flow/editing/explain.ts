@@ -1,4 +1,4 @@
-// What stands at a place of a flow, in words: keys of the format, screens, variables, functions, filters.
+// Explains what is at a position of a flow: keys of the format, screens, variables, functions, filters.
 
 import { FILTERS } from '../expression/filters.ts';
 import { type Described, describeUse, FUNCTIONS } from '../expression/functions.ts';
@@ -11,15 +11,15 @@ import { type Cursor, readLoosely, sketchFlow } from './cursor.ts';
 import { type Contracts, describeContract, describePart, findContract } from './words.ts';
 
 export interface Explanation {
-  /** Offsets of what is explained, in UTF-16 units. */
+  /** Offsets of the explained token, in UTF-16 units. */
   readonly from: number;
   readonly to: number;
   readonly title: string;
-  /** Sentences, one thing in a line. */
+  /** Sentences, one per line. */
   readonly words: string;
 }
 
-/** Undefined where there is nothing to say. Never throws. */
+/** Undefined when there is nothing to explain. Never throws. */
 export function explainFlow(
   text: string,
   offset: number,
@@ -35,7 +35,7 @@ export function explainFlow(
   );
 }
 
-// The name of a service, and the keys of what it takes.
+// The name of a service, and its input keys.
 function explainService(
   text: string,
   { kind, path, around, from, to }: Cursor,
@@ -62,7 +62,7 @@ function explainPlace(text: string, { kind, path, around, from, to }: Cursor): E
 const WORD_BEFORE = /[A-Za-z_]\w*$/;
 const WORD_AFTER = /^\w*/;
 
-// A word in an expression or a placeholder, or a whole value that is a name.
+// A word in an expression or placeholder, or a whole value that is a name.
 function explainWord(
   flow: Pick<Flow, 'vars' | 'screens'>,
   text: string,
@@ -110,9 +110,9 @@ function describeName({ vars = {} }: Pick<Flow, 'vars'>, name: string, isExpress
 
 const WORDS: { readonly [word: string]: Described } = { ...FUNCTIONS, ...BINARY_OPERATORS, ...OTHER_OPERATORS };
 
-const describeNamed = (known: Described) => ({ title: known.usage, words: describeUse(known) });
+const describeNamed = (description: Described) => ({ title: description.usage, words: describeUse(description) });
 
-/** What a screen says or does, in a line or two. */
+/** The text or action of a screen, in a line or two. */
 export function describeScreen(screen: Screen): string {
   if ('text' in screen) return showText(screen.text);
   if (screen.type === 'call') return `Calls ${screen.service}.`;

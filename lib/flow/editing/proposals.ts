@@ -1,4 +1,4 @@
-// Proposals for a place of a file that is being written: their form, keys with an empty value, and the values that a schema lists.
+// Proposals in a file being edited: their form, keys with an empty value, and the values listed by a schema.
 
 import type { SchemaPart } from '../format/schema.ts';
 import type { Cursor } from './cursor.ts';
@@ -19,13 +19,13 @@ export type CompletionKind =
 export interface Completion {
   readonly label: string;
   readonly kind: CompletionKind;
-  /** A word or two beside it. */
+  /** A short note shown next to it. */
   readonly detail?: string;
   /** Sentences. */
   readonly info?: string;
-  /** What is written in the place of `from` to `to`. */
+  /** The replacement for `from` to `to`. */
   readonly insert: string;
-  /** Where the cursor stands in it afterwards. @default its end */
+  /** Position of the cursor in it afterwards. @default its end */
   readonly caret?: number;
 }
 
@@ -36,26 +36,26 @@ export interface Completions {
   readonly items: readonly Completion[];
 }
 
-/** A proposal before it is known how it is written. */
+/** A proposal whose inserted text is not determined yet. */
 export type ProposedName = Pick<Completion, 'label' | 'kind' | 'detail' | 'info'>;
 export const toNames = (labels: Iterable<string>, kind: CompletionKind): ProposedName[] =>
   [...labels].map((label) => ({ label, kind }));
 
 interface KeyPlace {
   readonly text: string;
-  /** Keys that are names of the author's own. */
+  /** Keys named by the author. */
   readonly names: readonly ProposedName[];
-  /** What the schema says of the place behind these steps. */
+  /** The schema at the path of these steps. */
   readonly find: (...steps: readonly string[]) => SchemaPart;
 }
 
-/** The keys that the schema and the author's names have for the object of the cursor, without those that are there. */
+/** The keys that the schema and the author's names allow in the object at the cursor, minus existing ones. */
 export function proposeKeys(cursor: Cursor, { text, names, find }: KeyPlace): Completions {
   const { path, keys, isQuoted, from } = cursor;
-  // A name that is still being typed may have no quotation mark behind it: it ends with its line, or with the text.
+  // An incomplete name may lack its closing quotation mark: it ends with the line or the text.
   const closing = isQuoted && text[cursor.to] === '"' ? cursor.to + 1 : cursor.to;
   const hasColon = /^\s*:/.test(text.slice(closing));
-  // With the quotation mark, when a value is still to be written behind it.
+  // Includes the quotation mark if a value must follow.
   const to = hasColon ? cursor.to : closing;
   const write = (key: string, part: SchemaPart): Pick<Completion, 'insert' | 'caret'> => {
     if (hasColon) return { insert: isQuoted ? key : JSON.stringify(key) };
@@ -79,7 +79,7 @@ export function proposeKeys(cursor: Cursor, { text, names, find }: KeyPlace): Co
   return { from, to, items: [...declared, ...others].filter(({ label }) => !keys.has(label)) };
 }
 
-/** The values that a schema names for a place. */
+/** The values that a schema lists. */
 export function listValues({ enum: all, const: only, type, default: usual, oneOf }: SchemaPart): unknown[] {
   if (all) return [...all];
   if (only !== undefined) return [only];

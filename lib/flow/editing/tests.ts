@@ -1,4 +1,4 @@
-// Help while the tests of a flow are written: keys of the format, and the screens, variables and services of the flow that they test.
+// Editor support for flow tests: keys of the format, and the screens, variables and services of the tested flow.
 
 import { ERROR_CODES } from '../../errors.ts';
 import type { Flow } from '../format/flow.ts';
@@ -10,12 +10,12 @@ import { describeScreen, type Explanation } from './explain.ts';
 import { type Completion, type Completions, listValues, type ProposedName, proposeKeys, toNames } from './proposals.ts';
 import { describeContract, describePart, findContract } from './words.ts';
 
-/** A draft of a flow, and of its tests. */
+/** A draft of a flow and of its tests. */
 export interface TestedText extends Draft {
   readonly tests: string;
 }
 
-/** Undefined where nothing can be proposed. `offset` is one of the tests. Never throws. */
+/** Undefined when there is nothing to propose. `offset` refers to the tests. Never throws. */
 export function completeTests(draft: TestedText, offset: number): Completions | undefined {
   const { cursor } = sketchFlow(draft.tests, offset);
   if (!cursor) return undefined;
@@ -30,7 +30,7 @@ export function completeTests(draft: TestedText, offset: number): Completions | 
   return names.length || listed.length ? { from, to, items: [...names, ...listed] } : undefined;
 }
 
-/** What stands at `offset` of the tests; undefined where there is nothing to say. Never throws. */
+/** Explains what is at `offset` of the tests; undefined when there is nothing to explain. Never throws. */
 export function explainTests(draft: TestedText, offset: number): Explanation | undefined {
   const { cursor } = sketchFlow(draft.tests, offset);
   if (!cursor) return undefined;
@@ -52,7 +52,7 @@ function findPart({ around }: Cursor): (...steps: readonly string[]) => SchemaPa
   return (...steps) => schemaAt(pointerTo(...steps), around, FLOW_TEST_SCHEMA);
 }
 
-// Variables that are given, services that answer, and what those take and answer.
+// Initial variables, mocked services, and their inputs and outputs.
 function nameKeys({ text, contracts }: TestedText, { path }: Cursor): ProposedName[] {
   const owner = path.at(-1);
   if (owner === 'given') return toNames(sketchFlow(text, 0).vars, 'variable');
@@ -80,7 +80,7 @@ function nameValues({ text, flows }: TestedText, { path }: Cursor): ProposedName
   return key === 'fail' ? toNames(Object.keys(ERROR_CODES), 'value') : [];
 }
 
-/** Screens of the flow, and those of the flows that it calls: `login.pin`. */
+/** Screens of the flow and of the flows it calls, such as `login.pin`. */
 function listPlaces(text: string, flows: Draft['flows']): string[] {
   const called = Object.entries(readLoosely(text)?.screens ?? {}).flatMap(([id, screen]) => {
     const inside: Flow | undefined = screen.type === 'flow' ? flows?.get(screen.flow) : undefined;

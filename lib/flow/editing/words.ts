@@ -1,10 +1,10 @@
-// The words of explanations and proposals: of a place of the format, and of a service.
+// Texts for explanations and proposals: of a part of the format, and of a service.
 
 import type { SchemaPart } from '../format/schema.ts';
 import type { LintContext } from '../lint/lint.ts';
 import type { ServiceContract } from '../lint/shapes.ts';
 
-/** What the schema says of a place: its words, and what it takes when nothing is written. */
+/** The schema's description, and the default. */
 export function describePart({ description = '', default: usual, enum: all, examples }: SchemaPart): string {
   const values = all && `One of: ${all.map((value) => JSON.stringify(value)).join(', ')}.`;
   const without = usual !== undefined && `Without it: ${JSON.stringify(usual)}.`;
@@ -13,17 +13,19 @@ export function describePart({ description = '', default: usual, enum: all, exam
   return [description, values, without, isShown && `Example: ${example}`].filter(Boolean).join('\n');
 }
 
-// Whole flows are for the reference.
+// Whole flows belong in the reference.
 const EXAMPLE_CHARS = 400;
 
 export type Contracts = LintContext['contracts'];
 
-/** What a service takes and answers; undefined where that is not known. */
+/** Inputs and outputs of a service; undefined if unknown. */
 export function findContract(contracts: Contracts, service: string): ServiceContract | undefined {
   return contracts && Object.hasOwn(contracts, service) ? contracts[service] : undefined;
 }
 
 export function describeContract({ doc, input, answer }: ServiceContract): string {
-  const taken = Object.entries(input).map(([name, { required }]) => (required ? `${name} (required)` : name));
+  const taken = Object.entries(input).map(([name, { required: isRequired }]) =>
+    isRequired ? `${name} (required)` : name,
+  );
   return `${doc}\nTakes: ${taken.join(', ')}.\nAnswers: ${Object.keys(answer).join(', ')}.`;
 }

@@ -1,15 +1,16 @@
 // The expression language of flows ("when" conditions and "=..." values), compiled once to closures.
 //
-// - A name that is not in the scope is null, and so is every part of it; only own properties are read.
+// - A name that is not in scope is null, and so are its members; only own properties are read.
 // - `==` never converts: true for the same plain value (so a missing name == null), false for mixed kinds and for lists
 //   and objects. `!=` is its negation.
 // - `<` `<=` `>` `>=` compare two numbers or two texts (by code unit); anything else is false.
-// - `and`, `or`, `not` and the test of `? :` take only true as true, and give true or false.
-// - `in` asks whether a list has an element or a text a part; anything else is false.
-// - `+` adds two numbers or joins two texts; `-` `*` `/` `%` and minus take numbers. Other kinds, a zero divisor and
+// - `and`, `or`, `not` and the condition of `? :` count only true as true, and return true or false.
+// - `in` tests for an element of a list or a substring of a text; anything else is false.
+// - `+` adds two numbers or joins two texts; `-` `*` `/` `%` and unary minus take numbers. Other kinds, a zero divisor and
 //   results beyond the largest number throw.
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
+import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { FUNCTIONS, isIn, isSame } from './functions.ts';
 import type { BinarySign } from './operators.ts';
@@ -20,9 +21,9 @@ import { element, isRefusedName, member, nameKind } from './values.ts';
 /** A compiled expression of a flow. */
 export interface Expression {
   readonly source: string;
-  /** The variables it reads: root names, distinct, in order. */
+  /** The variables it reads: distinct root names, in order. */
   readonly names: readonly string[];
-  /** Its value, safe for JSON. Throws ERR_EXPRESSION where a rule above says so; the message shows no value. */
+  /** The value, safe for JSON. Throws ERR_EXPRESSION according to the rules above; the message contains no values. */
   evaluate(scope: JsonObject): Json;
 }
 
@@ -37,6 +38,7 @@ type Refuse = (problem: string) => never;
  * compileExpression('price *'); // throws ERR_EXPRESSION
  */
 export function compileExpression(source: string): Expression {
+  requireGiven('compile an expression', { source }, { source: 'text' });
   const { root, names } = parseExpression(source);
   return { source, names, evaluate: compile(root, source) };
 }
@@ -142,7 +144,7 @@ function compareOrdered(test: (a: number | string, b: number | string) => boolea
     };
 }
 
-// `+ 0` turns -0 into 0, which JSON could not carry.
+// `+ 0` turns -0 into 0, because JSON cannot represent -0.
 function finite(value: number, refuse: Refuse): number {
   return Number.isFinite(value) ? value + 0 : refuse('the result is too large for a number.');
 }

@@ -1,27 +1,27 @@
-// Filters of text templates: a closed table. What a filter cannot read becomes null, which prints as nothing. Numbers are written
-// as languages write them, in signs that every phone shows.
+// Filters of text templates: a closed table. Invalid input becomes null, which prints as nothing. Numbers are formatted for
+// the language, with characters that every phone can display.
 
 import type { Json } from '../../json/json.ts';
 import type { Arguments, Described } from './functions.ts';
 import { dateAt, isDecimal, readIsoDate } from './values.ts';
 
-/** A filter with its arguments in place. `lang` is the tag of the text's language. */
+/** A filter with its arguments bound. `lang` is the language tag of the text. */
 export type Filter = (value: Json, lang: string) => Json;
 
 export interface FilterKind extends Described {
-  /** What it takes behind its name, each after a colon. */
+  /** Arguments after its name, each preceded by a colon. */
   readonly args: Arguments;
-  /** Fewest and most arguments. */
+  /** Minimum and maximum number of arguments. */
   readonly arity: readonly [least: number, most: number];
-  /** The kinds of values that it can print; of others it makes nothing. */
+  /** The kinds of values it can print; others print nothing. */
   readonly takes: readonly ('text' | 'number' | 'boolean' | 'list')[];
-  /** The filter for these arguments, or what is wrong with them. */
+  /** Binds the arguments, or reports what is wrong with them. */
   readonly make: (...args: string[]) => Filter | { readonly problem: string };
 }
 
 const PLAIN = ['text', 'number', 'boolean'] as const;
 
-/** Every filter that templates can use. */
+/** All template filters. */
 export const FILTERS: { readonly [name: string]: FilterKind } = {
   money: {
     usage: 'money or money:KES',
@@ -104,8 +104,8 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     ],
     arity: [0, 1],
     takes: PLAIN,
-    make: (shown = '4') => {
-      const last = parseWhole(shown, 1, 4);
+    make: (digits = '4') => {
+      const last = parseWhole(digits, 1, 4);
       if (last === undefined) return { problem: 'the characters shown are 1 to 4' };
       return (value) => {
         const characters = [...toText(value)];
@@ -190,13 +190,13 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   },
 };
 
-/** A plain value as text; nothing for null, lists and objects. */
+/** A plain value as text; '' for null, lists and objects. */
 export function toText(value: Json): string {
   if (typeof value === 'string') return value;
   return value === null || typeof value === 'object' ? '' : String(value);
 }
 
-// Counts characters, not code units, so that none is cut in half.
+// Counts code points, so that no character is cut in half.
 function takeFirst(text: string, count: number): string {
   if (text.length <= count) return text;
   return /[\ud800-\udfff]/.test(text) ? [...text].slice(0, count).join('') : text.slice(0, count);
@@ -207,13 +207,13 @@ function parseWhole(text: string | undefined, least: number, most: number): numb
   return value >= least && value <= most ? value : undefined;
 }
 
-// Formatters cost 50 times more to make than to use. Languages can come from data, so the cache is bounded.
+// Creating a formatter costs 50 times more than using it. Languages may come from data, so the cache is bounded.
 const FORMATTERS_KEPT = 200;
 const formatters = new Map<string, Intl.NumberFormat>();
 
-/** The number with at least and at most so many decimals, as the language of this tag writes it; null for what is no number. */
+/** Formats a number with at least `least` and at most `most` decimals in a language; null if it is not a number. */
 function formatNumber(value: Json, lang: string, least: number, most: number): string | null {
-  // Amounts are often decimal texts; they are formatted from their digits, so that none are lost.
+  // Amounts are often decimal strings; format their digits, so that no precision is lost.
   if (typeof value !== 'number' && !(typeof value === 'string' && isDecimal(value))) return null;
   const key = `${least}${most}${lang}`;
   let formatter = formatters.get(key);
@@ -234,14 +234,14 @@ function numberFormat(lang: string, least: number, most: number): Intl.NumberFor
     signDisplay: 'negative',
   } as const;
   try {
-    // English follows, because the next choice would be the language of the machine that runs this.
+    // Fall back to English, because the next choice would be the host's locale.
     return new Intl.NumberFormat([lang, 'en'], options);
   } catch {
     return new Intl.NumberFormat('en', options);
   }
 }
 
-// Signs that some languages put into numbers and that phones with a GSM alphabet cannot show. Other spaces become plain.
+// Characters that some locales use in numbers but GSM phones cannot display. Other spaces become plain spaces.
 const NOT_ASCII = /[^ -~]/;
 const PHONE_UNSAFE = /[\u00a0\u2009\u202f\u2019\u2212\u200e\u200f\u061c]/g;
 const PLAIN_SIGNS: { readonly [sign: string]: string } = {

@@ -1,15 +1,15 @@
-// Functions of the expression language: a closed table. And what is said of any part of the language, in messages, in proposals
-// of editors, and in the reference; tests run the examples.
+// Functions of the expression language: a closed table. Also documents every part of the language, for messages, editors and
+// the reference; tests run the examples.
 
 import type { Json, JsonObject } from '../../json/json.ts';
 import { nameKind, parseDecimal, roundDecimal } from './values.ts';
 
-/** Ends the evaluation; the problem names kinds of values, never the values. */
+/** Aborts the evaluation; the problem names kinds of values, never values. */
 type Refuse = (problem: string) => never;
 
 export interface ExpressionFunction extends Described {
   readonly args: Arguments;
-  /** Fewest and most arguments. */
+  /** Minimum and maximum number of arguments. */
   readonly arity: readonly [least: number, most: number];
   readonly call: (args: readonly Json[], refuse: Refuse) => Json;
 }
@@ -31,7 +31,7 @@ export type FunctionName =
 
 const MANY = 100;
 
-/** Every function that expressions can call. */
+/** All functions of expressions. */
 export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } = {
   len: {
     usage: 'len(list or text)',
@@ -174,18 +174,18 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
   },
 };
 
-/** Whether both are the same plain value. Nothing is converted; a list or object equals nothing, not even itself. */
+/** Whether both are the same plain value. No conversion; lists and objects are never equal, not even to themselves. */
 export function isSame(left: Json, right: Json): boolean {
   return left === right && (typeof left !== 'object' || left === null);
 }
 
-/** Whether `part` is an element of the list, or a part of the text, `whole`; false for anything else. */
+/** Whether `part` is an element of the list or a substring of the text `whole`; false for anything else. */
 export function isIn(part: Json, whole: Json): boolean {
   if (Array.isArray(whole)) return (typeof part !== 'object' || part === null) && whole.includes(part);
   return typeof whole === 'string' && typeof part === 'string' && whole.includes(part);
 }
 
-/** Unicode characters (code points) of `text`. */
+/** Number of Unicode code points in `text`. */
 export function countCharacters(text: string): number {
   let pairs = 0;
   for (let at = 0; at < text.length; at++) if (text.codePointAt(at)! > 0xffff) pairs++;
@@ -210,22 +210,22 @@ function requireText(name: string, value: Json, refuse: Refuse): string | null {
 }
 
 /**
- * An expression or a text with placeholders, what comes of it, and the variables that it reads. `lang` of those is the
- * language of a text; without it English.
+ * An expression or a text with placeholders, its result, and its variables. `lang` sets the language of a text.
+ * @default English
  */
 export type Example = readonly [source: string, gives: Json, given?: JsonObject];
 
 export interface Described {
-  /** How it is written. */
+  /** Its syntax. */
   readonly usage: string;
   readonly doc: string;
   readonly examples: readonly Example[];
 }
 
-/** What a function or a filter takes, by the names of its arguments in their order. */
+/** Argument names, in order, with their descriptions. */
 export type Arguments = { readonly [name: string]: string };
 
-/** What it does, and its examples, one thing in a line. */
+/** Description and examples, one per line. */
 export function describeUse({ doc, examples }: Described): string {
   return [doc, ...examples.map(([source, gives]) => `${source} gives ${JSON.stringify(gives)}`)].join('\n');
 }

@@ -1,4 +1,4 @@
-// What stands in an expression beside functions: values as they are written, and operators with how tightly they bind.
+// Literals and operators of expressions, with operator precedence.
 
 import type { Described } from './functions.ts';
 
@@ -6,13 +6,13 @@ type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
 export type BinarySign = 'or' | 'and' | Comparison | '+' | '-' | '*' | '/' | '%';
 
 export interface Operator extends Described {
-  /** Higher levels bind first; the same level from left to right. */
+  /** Higher levels bind tighter; equal levels associate to the left. */
   readonly level: number;
 }
 
 const ORDER = 'Two numbers, or two texts by their letters; false for anything else.';
 
-/** Operators between two values. */
+/** Binary operators. */
 export const BINARY_OPERATORS: { readonly [sign in BinarySign]: Operator } = {
   or: {
     level: 1,
@@ -97,7 +97,7 @@ export const BINARY_OPERATORS: { readonly [sign in BinarySign]: Operator } = {
   },
 };
 
-/** Operators of one value, and of three. */
+/** Unary and ternary operators. */
 export const OTHER_OPERATORS = {
   '? :': {
     level: 0,
@@ -125,7 +125,7 @@ export const OTHER_OPERATORS = {
   },
 } as const satisfies { readonly [name: string]: Operator };
 
-/** Values as they are written. */
+/** Literals. */
 export const WRITTEN_VALUES: { readonly [name: string]: Described } = {
   number: {
     usage: '12 or 0.5',

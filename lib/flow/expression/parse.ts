@@ -13,7 +13,7 @@ export type Node =
       readonly kind: 'value';
       readonly value: null | boolean | number | string;
       readonly at: number;
-      /** As it is written. */
+      /** As written. */
       readonly text: string;
     }
   | { readonly kind: 'name'; readonly name: string; readonly at: number }
@@ -39,7 +39,7 @@ const CONSTANTS = new Map([
   ['null', null],
 ]);
 
-/** The tree of `source` and the distinct root names that it reads, in order. Throws ERR_EXPRESSION. */
+/** Parses `source`; `names` are the distinct root names that it reads, in order. Throws ERR_EXPRESSION. */
 export function parseExpression(source: string): { readonly root: Node; readonly names: readonly string[] } {
   if (source.length > FLOW_LIMITS.expressionChars) {
     const problem = `it has ${source.length} characters, and ${FLOW_LIMITS.expressionChars} is the most. Split it into variables.`;

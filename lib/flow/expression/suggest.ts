@@ -1,24 +1,24 @@
-// "Did you mean": the nearest of a list of known names.
+// "Did you mean": finds the nearest of a list of known names.
 
-/** ` Did you mean "x"?` for the known name nearest to `name`, or '' when none is near. */
-export function suggest(name: string, known: Iterable<string>): string {
-  const nearest = findNearest(name, known);
+/** ` Did you mean "x"?` for the nearest known name, or '' if none is close. */
+export function suggest(name: string, names: Iterable<string>): string {
+  const nearest = findNearest(name, names);
   return nearest ? ` Did you mean "${nearest.name}"?` : '';
 }
 
 /**
- * The known name that differs from `name` in the fewest letters, at most a third of them, with how many those are and whether
- * no other name is as near; undefined when none is near.
+ * The known name with the smallest edit distance, at most a third of the letters; with that distance, and whether it is
+ * unique. Undefined if none is close.
  */
 export function findNearest(
   name: string,
-  known: Iterable<string>,
+  names: Iterable<string>,
 ): { readonly name: string; readonly edits: number; readonly isAlone: boolean } | undefined {
   let best: string | undefined;
   let isAlone = true;
   let fewest = Math.max(1, Math.floor(name.length / 3)) + 0.5;
   if (name.length > 64) return undefined;
-  for (const candidate of known) {
+  for (const candidate of names) {
     const edits = distance(name.toLowerCase(), candidate.toLowerCase());
     if (edits === fewest) isAlone = false;
     if (edits >= fewest) continue;
@@ -29,7 +29,7 @@ export function findNearest(
   return best === undefined ? undefined : { name: best, edits: fewest, isAlone };
 }
 
-// Edits that turn one into the other: insert, delete, replace, and swap of neighbours.
+// Edit distance: insertions, deletions, replacements, and swaps of neighbours.
 function distance(from: string, to: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: to.length + 1 }, (_, at) => at);

@@ -1,27 +1,28 @@
-// Texts of flows: "{{path|filter:argument}}" compiled once. Values are printed, never read as templates.
+// Text templates: "{{path|filter:argument}}" compiled once. Values are printed, never interpreted as templates.
 //
-// - A path has own properties and positions only: name, tx[0].label. What is missing, a list or an object prints nothing.
-// - Filters apply from left to right. An argument may stand in quotes, where it holds : | or braces.
+// - A path reads only own properties and list elements: name, tx[0].label. Missing values, lists and objects print nothing.
+// - Filters apply from left to right. An argument that contains : | or braces must be quoted.
 // - `\{{` prints {{ and `\\{{` a backslash before a value.
-// - Values cannot break the line or the reply: line breaks and tabs in them become spaces, control characters and
-//   direction marks vanish.
+// - Values cannot break the line or the reply: their line breaks and tabs become spaces; control characters and direction marks
+//   are removed.
 
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { FILTERS, type Filter, toText } from './filters.ts';
 import { suggest } from './suggest.ts';
 import { element, isRefusedName, member } from './values.ts';
 
-/** A value that a template prints. */
+/** A placeholder of a template. */
 export interface TemplatePath {
   /** As written, without spaces and filters: `tx[0].label`. */
   readonly path: string;
-  /** The variable it begins with: `tx`. */
+  /** The root variable: `tx`. */
   readonly root: string;
   /** Names of its filters, in order. */
   readonly filters: readonly string[];
-  /** Where it begins in the source, from 0. */
+  /** Offset in the source, from 0. */
   readonly offset: number;
 }
 
@@ -29,9 +30,9 @@ export interface TemplatePath {
 export interface Template {
   readonly source: string;
   readonly paths: readonly TemplatePath[];
-  /** Whether it prints the same text in every scope. */
+  /** Whether the text is the same in every scope. */
   readonly isPlain: boolean;
-  /** The text for `lang`, a BCP 47 tag; an unknown one formats numbers as English does. Never throws. */
+  /** The text for `lang`, a BCP 47 tag; unknown languages format numbers like English. Never throws. */
   render(scope: JsonObject, lang: string): string;
 }
 
@@ -50,6 +51,7 @@ const OPEN = /(\\*)\{\{/g;
  * compileTemplate('A cup is {{price | money:ZMW}}.').render({ price: 12.5 }, 'en'); // → 'A cup is ZMW 12.50.'
  */
 export function compileTemplate(source: string): Template {
+  requireGiven('compile a template', { source }, { source: 'text' });
   if (source.length > FLOW_LIMITS.templateChars) {
     const problem = `it has ${source.length} characters, and ${FLOW_LIMITS.templateChars} is the most. Split it over screens.`;
     throw templateError(source, FLOW_LIMITS.templateChars, problem);
@@ -103,12 +105,12 @@ interface Masking {
   readonly [MASKED]?: ReadonlySet<string>;
 }
 
-/** The same scope, but templates print `*` for each character of these variables, spaces apart. */
+/** A copy of the scope for which templates print `*` for each character of these variables, except spaces. */
 export function maskPrinted(scope: JsonObject, names: ReadonlySet<string>): JsonObject {
   return { ...scope, [MASKED]: names } as JsonObject;
 }
 
-/** The same scope, in which `name` is masked, too, when one of `sources` is. */
+/** A copy of the scope that also masks `name` if one of `sources` is masked. */
 export function maskPrintedFrom(scope: JsonObject, name: string, sources: readonly string[]): JsonObject {
   const masked = (scope as Masking)[MASKED];
   return masked && sources.some((source) => masked.has(source))
@@ -116,7 +118,7 @@ export function maskPrintedFrom(scope: JsonObject, name: string, sources: readon
     : scope;
 }
 
-// Control characters, the two line separators, and the marks that turn the direction of writing.
+// Control characters, the two line separators, and bidirectional controls.
 const UNPRINTABLE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
 const BREAKS = /\r\n|[\t\n\v\f\r\u0085\u2028\u2029]/g;
 const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gu');

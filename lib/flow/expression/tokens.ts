@@ -1,4 +1,4 @@
-// Words of the expression language: source text → tokens, with advice for the words of other languages.
+// Lexer of the expression language: source text → tokens, with hints for the syntax of other languages.
 
 import { TwinlineError } from '../../errors.ts';
 
@@ -7,7 +7,7 @@ export type Token =
   | { readonly kind: 'text'; readonly value: string; readonly at: number; readonly text: string }
   | { readonly kind: 'name' | 'word' | 'sign' | 'end'; readonly at: number; readonly text: string };
 
-/** Words that are no names. */
+/** Reserved words. */
 export const WORDS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null']);
 export const SIGNS: ReadonlySet<string> = new Set(['==', '!=', '<=', '>=', ...'<>+-*/%?:()[].,']);
 
@@ -15,7 +15,7 @@ const SPACE = /\s+/y;
 const NUMBER = /\d[\w.]*/y;
 const NAME = /[A-Za-z_]\w*/y;
 const TEXT = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/sy;
-// The longest first: signs of other languages must be seen whole to be explained.
+// Longest first: operators of other languages must match whole to be explained.
 const SIGN = /===|!==|=>|=<|<>|&&|\|\||\*\*|\?\?|\?\.|\{\{|[=!<>]=|./suy;
 const PLAIN_NUMBER = /^(?:0|[1-9]\d*)(?:\.\d+)?$/;
 const ESCAPES: { readonly [sign: string]: string } = { n: '\n', t: '\t', '\\': '\\', "'": "'", '"': '"' };
@@ -45,7 +45,7 @@ const INSTEAD = new Map<string, string>([
   ...[...'‘’“”'].map((quote) => [quote, "Put texts in straight quotes, as in 'gold'."] as const),
 ]);
 
-/** ERR_EXPRESSION that shows the source and the column (from 1); its `cause` is `{ offset }`, from 0. */
+/** ERR_EXPRESSION with the source and the column (from 1); its `cause` is `{ offset }`, from 0. */
 export function expressionError(source: string, offset: number, problem: string): TwinlineError {
   const shown = source.length > 80 ? `${source.slice(0, 77)}...` : source;
   return new TwinlineError('ERR_EXPRESSION', `Expression ${JSON.stringify(shown)}, column ${offset + 1}: ${problem}`, {
@@ -53,7 +53,7 @@ export function expressionError(source: string, offset: number, problem: string)
   });
 }
 
-/** All tokens of `source`, closed by one of kind `end`. Throws ERR_EXPRESSION at the first that is not of the language. */
+/** All tokens of `source`, ending with one of kind `end`. Throws ERR_EXPRESSION at the first invalid one. */
 export function readTokens(source: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;

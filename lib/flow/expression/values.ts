@@ -1,27 +1,27 @@
-// Plain values as flows read them: JSON by name and position (own properties only, never a name that leads to a prototype), decimal
-// numbers as people write them, and calendar dates without a time zone.
+// Plain values in flows: JSON by name and index (own properties only, never one that leads to a prototype), decimal numbers
+// as people write them, and calendar dates without a time zone.
 
 import type { Json } from '../../json/json.ts';
 
 const REFUSED = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Whether expressions and templates refuse `name`, also where the data has it. */
+/** Whether expressions and templates reject `name`, even if the data has it. */
 export function isRefusedName(name: string): boolean {
   return REFUSED.has(name);
 }
 
-/** The own property `name` of an object; null when there is none, or when `value` is not an object (a list has no names). */
+/** The own property `name`; null if missing, or if `value` is not an object (lists have no names). */
 export function member(value: Json, name: string): Json {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return null;
   return Object.hasOwn(value, name) ? ((value as { [key: string]: Json })[name] ?? null) : null;
 }
 
-/** The element at `position`, from 0; null when `value` is not a list or has no such element. */
+/** The element at `position`, from 0; null if missing, or if `value` is not a list. */
 export function element(value: Json, position: number): Json {
   return Array.isArray(value) && position >= 0 && position < value.length ? (value[position] ?? null) : null;
 }
 
-/** What kind of JSON a value is, in the words of messages; shows no part of the value. */
+/** The JSON kind of a value, for messages; reveals no part of the value. */
 export function nameKind(value: Json): string {
   if (value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
@@ -30,28 +30,28 @@ export function nameKind(value: Json): string {
 
 const PLAIN = /^-?\d{1,40}(?:\.\d{1,40})?$/;
 
-/** Whether `text` is plain decimal notation: digits, at most one point with digits on both sides, an optional `-`. */
+/** Whether `text` is plain decimal notation: digits, optionally a decimal point between digits, and a leading `-`. */
 export function isDecimal(text: string): boolean {
   return PLAIN.test(text);
 }
 
-/** The number that `text` writes in plain decimal notation; undefined when it is none, or too large to be kept exactly. */
+/** Parses plain decimal notation; undefined if invalid, or too large to be represented exactly. */
 export function parseDecimal(text: string): number | undefined {
   if (!PLAIN.test(text)) return undefined;
   const value = Number(text);
-  // `+ 0` turns -0 into 0, which JSON could not carry.
+  // `+ 0` turns -0 into 0, because JSON cannot represent -0.
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value + 0 : undefined;
 }
 
-/** Rounds the decimal digits that `value` shows, half away from zero: 1.005 to 2 places is 1.01. `places` is 0 to 12. */
+/** Rounds the printed decimal digits, half away from zero: 1.005 to 2 places is 1.01. `places` is 0 to 12. */
 export function roundDecimal(value: number, places: number): number {
-  // Whole numbers have no digits to round, and large ones would be too large once the point has been moved.
+  // Integers have no decimals to round, and large ones would overflow after shifting.
   if (Number.isInteger(value)) return value + 0;
   const rounded = shift(Math.round(shift(Math.abs(value), places)), -places);
   return (value < 0 ? -rounded : rounded) + 0;
 }
 
-// Moves the point in the written form, because 1.005 * 100 is 100.49999999999999.
+// Shifts the decimal point in the text, because 1.005 * 100 is 100.49999999999999.
 function shift(value: number, places: number): number {
   const [digits, exponent = '0'] = String(value).split('e');
   return Number(`${digits}e${Number(exponent) + places}`);
@@ -60,7 +60,7 @@ function shift(value: number, places: number): number {
 const ISO = /^(\d{4})-(\d{2})-(\d{2})/;
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** `YYYY-MM-DD`, or undefined when the calendar has no such day. Years are 1 to 9999. */
+/** `YYYY-MM-DD`, or undefined if the day does not exist. Years are 1 to 9999. */
 export function isoDate(year: number, month: number, day: number): string | undefined {
   const leap = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   const last = (DAYS[month - 1] ?? 0) + (leap ? 1 : 0);
@@ -68,7 +68,7 @@ export function isoDate(year: number, month: number, day: number): string | unde
   return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
 }
 
-/** The date that ISO text begins with, as it is written there; undefined when it begins with no real date. */
+/** The date at the start of an ISO text, as written; undefined if there is no valid date. */
 export function readIsoDate(text: string): string | undefined {
   const found = ISO.exec(text);
   if (!found || !/^(?:$|[T ])/.test(text.slice(10))) return undefined;

@@ -21,25 +21,25 @@ const CHECKS_MOST = 40;
  */
 export function dropWrongEdits(
   text: string,
-  found: CheckedText,
+  checkedText: CheckedText,
   check: (text: string) => CheckedText,
 ): readonly Problem[] {
-  const edited = found.problems.filter(hasEdit);
-  if (!edited.length) return found.problems;
+  const edited = checkedText.problems.filter(hasEdit);
+  if (!edited.length) return checkedText.problems;
   let left = Math.min(Math.max(Math.round(CHECKED_CHARS / text.length), CHECKS_LEAST), CHECKS_MOST);
   const sure = new Set<Problem>();
-  const tryEdits = (tried: readonly Edited[]): void => {
-    if (!tried.length || left-- <= 0) return;
-    if (isMended(text, { found, tried, after: check(applyEdits(text, tried)) })) {
-      for (const problem of tried) sure.add(problem);
-    } else if (tried.length > 1) {
-      const half = Math.ceil(tried.length / 2);
-      tryEdits(tried.slice(0, half));
-      tryEdits(tried.slice(half));
+  const tryEdits = (edits: readonly Edited[]): void => {
+    if (!edits.length || left-- <= 0) return;
+    if (isMended(text, { found: checkedText, tried: edits, after: check(applyEdits(text, edits)) })) {
+      for (const problem of edits) sure.add(problem);
+    } else if (edits.length > 1) {
+      const half = Math.ceil(edits.length / 2);
+      tryEdits(edits.slice(0, half));
+      tryEdits(edits.slice(half));
     }
   };
   for (const layer of splitOverlapping(edited)) tryEdits(layer);
-  return found.problems.map((problem) => {
+  return checkedText.problems.map((problem) => {
     if (!hasEdit(problem) || sure.has(problem)) return problem;
     const { edit: _, ...rest } = problem;
     return rest;
@@ -51,10 +51,10 @@ type Edited = Problem & { readonly edit: TextEdit };
 const hasEdit = (problem: Problem): problem is Edited => problem.edit !== undefined;
 
 /** The text after edits that are in its order and do not overlap. */
-function applyEdits(text: string, edited: readonly Edited[]): string {
+function applyEdits(text: string, edits: readonly Edited[]): string {
   let done = '';
   let at = 0;
-  for (const { edit } of edited) {
+  for (const { edit } of edits) {
     done += text.slice(at, edit.from) + edit.insert;
     at = edit.to;
   }
@@ -62,9 +62,9 @@ function applyEdits(text: string, edited: readonly Edited[]): string {
 }
 
 /** Lists in the order of the text, in each of which no two edits overlap. */
-function splitOverlapping(edited: readonly Edited[]): Edited[][] {
+function splitOverlapping(edits: readonly Edited[]): Edited[][] {
   const layers: Edited[][] = [];
-  for (const problem of [...edited].sort((a, b) => a.edit.from - b.edit.from)) {
+  for (const problem of [...edits].sort((a, b) => a.edit.from - b.edit.from)) {
     const free = layers.find((layer) => layer.at(-1)!.edit.to <= problem.edit.from);
     if (free) free.push(problem);
     else layers.push([problem]);
@@ -88,9 +88,9 @@ function isMended(text: string, { found, tried, after }: Trial): boolean {
 }
 
 /** Where a place of the text is after the edits before it. */
-function movedOffset(offset: number, tried: readonly Edited[]): number {
+function movedOffset(offset: number, edits: readonly Edited[]): number {
   let moved = offset;
-  for (const { edit } of tried) if (edit.to <= offset) moved += edit.insert.length - (edit.to - edit.from);
+  for (const { edit } of edits) if (edit.to <= offset) moved += edit.insert.length - (edit.to - edit.from);
   return moved;
 }
 

@@ -29,10 +29,10 @@ export interface LoadedFlows {
  * const flow = await loadFlow('hello.flow.json', { services: new Set(['bills.find']) });
  * flow.flow; // → 'hello'
  */
-export async function loadFlow(file: string, known: LintContext = {}): Promise<Flow> {
-  requireGiven('load a flow', { file, ...known }, { file: 'text', services: 'names?', flows: 'flows?' });
+export async function loadFlow(file: string, context: LintContext = {}): Promise<Flow> {
+  requireGiven('load a flow', { file, ...context }, { file: 'text', services: 'names?', flows: 'flows?' });
   const text = await readText(file);
-  const { flow, problems } = typeof text === 'string' ? checkFlow(text, file, known) : text;
+  const { flow, problems } = typeof text === 'string' ? checkFlow(text, file, context) : text;
   if (flow && !problems.some(isError)) return flow;
   throw invalidFlow(`Cannot load the flow ${file}.`, problems);
 }
@@ -51,9 +51,9 @@ export function invalidFlow(what: string, problems: readonly Problem[]): Twinlin
  * [...flows.keys()]; // → ['hello']
  * problems.length; // → 0
  */
-export async function loadFlows(folder: string, known: Omit<LintContext, 'flows'> = {}): Promise<LoadedFlows> {
-  requireGiven('load flows', { folder, ...known }, { folder: 'text', services: 'names?' });
-  return checkFlows(await readFlowFiles(folder), known);
+export async function loadFlows(folder: string, context: Omit<LintContext, 'flows'> = {}): Promise<LoadedFlows> {
+  requireGiven('load flows', { folder, ...context }, { folder: 'text', services: 'names?' });
+  return checkFlows(await readFlowFiles(folder), context);
 }
 
 /** By the path of a file its text, or why there is none. */
@@ -67,22 +67,23 @@ export async function readFlowFiles(folder: string): Promise<FlowTexts> {
 }
 
 /** Checks the flows of a folder, each with the others in reach. */
-export function checkFlows(texts: FlowTexts, known: Omit<LintContext, 'flows'>): LoadedFlows {
+export function checkFlows(texts: FlowTexts, context: Omit<LintContext, 'flows'>): LoadedFlows {
   const files = [...texts.keys()];
   const parsed = [...texts].map(([file, text]) => (typeof text === 'string' ? parseFlow(text, file) : text));
   const flows = new Map(parsed.flatMap(({ flow }) => (flow ? [[flow.flow, flow]] : [])));
-  const checked = parsed.map((one): ParsedFlow => ({ ...one, problems: findProblems(one, { ...known, flows }) }));
+  const checked = parsed.map((one): ParsedFlow => ({ ...one, problems: findProblems(one, { ...context, flows }) }));
   return { ...dropBroken(checked), files };
 }
 
 /** Without the flows that have errors, and without those that call them. */
-function dropBroken(checked: readonly ParsedFlow[]): Omit<LoadedFlows, 'files'> {
-  const problems = checked.map((one) => [...one.problems]);
+function dropBroken(parsedFlows: readonly ParsedFlow[]): Omit<LoadedFlows, 'files'> {
+  const problems = parsedFlows.map((one) => [...one.problems]);
   const flows = new Map<string, Flow>();
-  for (const [at, { flow }] of checked.entries()) if (flow && !problems[at]!.some(isError)) flows.set(flow.flow, flow);
+  for (const [at, { flow }] of parsedFlows.entries())
+    if (flow && !problems[at]!.some(isError)) flows.set(flow.flow, flow);
   for (let before = -1; before !== flows.size; ) {
     before = flows.size;
-    for (const [at, { flow, source }] of checked.entries()) {
+    for (const [at, { flow, source }] of parsedFlows.entries()) {
       if (!flow || flows.get(flow.flow) !== flow) continue;
       for (const [id, screen] of Object.entries(flow.screens)) {
         if (screen.type !== 'flow' || flows.has(screen.flow)) continue;

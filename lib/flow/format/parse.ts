@@ -2,6 +2,7 @@
 
 import { basename } from 'node:path';
 import { type DocumentNode, evaluate, type MemberNode, type ObjectNode, type ValueNode } from '@humanwhocodes/momoa';
+import { requireGiven } from '../../given.ts';
 import type { Json } from '../../json/json.ts';
 import { flawOfNumbers } from '../../json/reader.ts';
 import { isRefusedName } from '../expression/values.ts';
@@ -23,13 +24,14 @@ export interface ParsedFlow {
 export const FLOW_FILE = '.flow.json';
 
 /**
- * Reads a flow: JSON without doubled keys, of the right shape, under the name of its file. Never throws.
+ * Reads a flow: JSON without doubled keys, of the right shape, under the name of its file. Never throws, whatever the text.
  * @example
  * const { flow, problems } = parseFlow('{ "flow": "hi", "version": 1 }', 'hi.flow.json');
  * flow; // → undefined
  * problems.map(({ code }) => code); // → ['missing-key', 'missing-key']
  */
 export function parseFlow(text: string, file: string): ParsedFlow {
+  requireGiven('read a flow', { text, file }, { text: 'text', file: 'text' });
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const bytes = Buffer.byteLength(plain);
   if (bytes > FLOW_LIMITS.flowFileBytes) {

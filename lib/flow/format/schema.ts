@@ -121,8 +121,8 @@ function findMisspelt(errors: readonly ErrorObject[]): Set<string> {
   return meant;
 }
 
-function mendName(name: string, known: readonly string[]): { readonly mend?: Mend } {
-  const found = findNearest(name, known);
+function mendName(name: string, names: readonly string[]): { readonly mend?: Mend } {
+  const found = findNearest(name, names);
   return found?.isAlone ? { mend: { old: name, text: found.name } } : {};
 }
 

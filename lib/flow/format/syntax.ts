@@ -43,7 +43,7 @@ const [BACKSLASH, QUOTE, SPACE, CURLY, SQUARE] = [92, 34, 32, 123, 91];
 /** The tree of a JSON text with its positions, or what is wrong with the text. */
 export function parseDocument(
   text: string,
-  seen: Outline,
+  outline: Outline,
 ): { document: DocumentNode; fault?: undefined } | { document?: undefined; fault: SyntaxFault } {
   try {
     // JSON.parse decides what is JSON; the other parser gives the positions.
@@ -52,7 +52,7 @@ export function parseDocument(
     return { document };
   } catch (error) {
     const { offset, message } = error as Error & { offset?: number };
-    return { fault: syntaxFault(text, message.startsWith('Unexpected end') ? undefined : offset, seen) };
+    return { fault: syntaxFault(text, message.startsWith('Unexpected end') ? undefined : offset, outline) };
   }
 }
 
@@ -114,7 +114,7 @@ const addComma = (text: string, at: number): TextEdit => {
   return { from, to: from, insert: ',' };
 };
 const replaceSign =
-  (sign: RegExp, write: (found: string) => string) =>
+  (sign: RegExp, write: (text: string) => string) =>
   (text: string, at: number): TextEdit => {
     const [found = ''] = sign.exec(text.slice(at, at + 200)) ?? [];
     return { from: at, to: at + found.length, insert: write(found) };

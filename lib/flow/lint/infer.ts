@@ -23,8 +23,8 @@ import { arithmeticSlip, mismatchSlip, type Slip } from './slips.ts';
 export interface ShapeContext {
   /** The shape of a variable, of `row` in a list, or of `error` after a failed call. */
   findShape(name: string): Shape;
-  nearest(name: string, known: readonly string[]): string | undefined;
-  mend(name: string, known: readonly string[]): { readonly mend?: Mend };
+  nearest(name: string, names: readonly string[]): string | undefined;
+  mend(name: string, names: readonly string[]): { readonly mend?: Mend };
   report(slip: Slip): void;
 }
 

@@ -120,23 +120,23 @@ export function lintFlow(flow: Flow, options: LintContext & { readonly source: F
  * flow; // → undefined
  * problems.length > 0; // → true
  */
-export function checkFlow(text: string, file: string, known: LintContext = {}): ParsedFlow {
+export function checkFlow(text: string, file: string, context: LintContext = {}): ParsedFlow {
   const parsed = parseFlow(text, file);
-  return { ...parsed, problems: findProblems(parsed, known) };
+  return { ...parsed, problems: findProblems(parsed, context) };
 }
 
 /** What is wrong with a flow that has been read, by the rules too; each edit mends its problem. */
-export function findProblems(parsed: ParsedFlow, known: LintContext): readonly Problem[] {
-  const { file, text } = parsed.source;
-  const found = { ...parsed, problems: applyRules(parsed, known) };
-  return dropWrongEdits(text, found, (mended) => {
-    const again = parseFlow(mended, file);
-    return { ...again, problems: applyRules(again, known) };
+export function findProblems(parsedFlow: ParsedFlow, context: LintContext): readonly Problem[] {
+  const { file, text } = parsedFlow.source;
+  const found = { ...parsedFlow, problems: applyRules(parsedFlow, context) };
+  return dropWrongEdits(text, found, (fixedText) => {
+    const again = parseFlow(fixedText, file);
+    return { ...again, problems: applyRules(again, context) };
   });
 }
 
-function applyRules({ flow, source, problems }: ParsedFlow, known: LintContext): readonly Problem[] {
-  return flow ? sortProblems([...problems, ...lintFlow(flow, { ...known, source })]) : problems;
+function applyRules({ flow, source, problems }: ParsedFlow, context: LintContext): readonly Problem[] {
+  return flow ? sortProblems([...problems, ...lintFlow(flow, { ...context, source })]) : problems;
 }
 
 function prepareLint(flow: Flow, { flows, services, contracts = {} }: LintContext): Lint {
@@ -144,7 +144,7 @@ function prepareLint(flow: Flow, { flows, services, contracts = {} }: LintContex
   const screenIds = Object.keys(flow.screens);
   const ids = new Set(screenIds);
   const find = nearestFinder();
-  const nearest = (name: string, known: readonly string[]) => find(name, known)?.name;
+  const nearest = (name: string, names: readonly string[]) => find(name, names)?.name;
   const meant = (id: string) => (ids.has(id) ? id : nearest(id, screenIds));
   const keys = { ...DEFAULT_KEYS, ...flow.keys };
   const migrated = listMigrations(flow).map(({ to }) => to.split('.')[0]!);
@@ -163,8 +163,8 @@ function prepareLint(flow: Flow, { flows, services, contracts = {} }: LintContex
     contracts,
     meant,
     nearest,
-    mend: (name, known) => {
-      const found = find(name, known);
+    mend: (name, names) => {
+      const found = find(name, names);
       return found?.isAlone ? { mend: { old: name, text: found.name } } : {};
     },
   };
@@ -179,15 +179,15 @@ const COMPARISONS = 100_000;
 type Nearest = ReturnType<typeof findNearest>;
 
 /** Finds the known name nearest to another; gives up after so many comparisons in all. */
-function nearestFinder(): (name: string, known: readonly string[]) => Nearest {
+function nearestFinder(): (name: string, names: readonly string[]) => Nearest {
   const found = new Map<readonly string[], Map<string, Nearest>>();
   let left = COMPARISONS;
-  return (name, known) => {
-    const before = found.get(known) ?? new Map<string, Nearest>();
-    found.set(known, before);
+  return (name, names) => {
+    const before = found.get(names) ?? new Map<string, Nearest>();
+    found.set(names, before);
     if (before.has(name)) return before.get(name);
-    left -= known.length;
-    const nearest = left < 0 ? undefined : findNearest(name, known);
+    left -= names.length;
+    const nearest = left < 0 ? undefined : findNearest(name, names);
     before.set(name, nearest);
     return nearest;
   };

@@ -129,22 +129,22 @@ export function collectParts(flow: Flow): Parts {
   const save = (part: Part, name: string | undefined): void => {
     if (name !== undefined) writes.push({ ...part, name, isKey: false });
   };
-  const way = (part: Part, given: Omit<Way, 'track'>, also: readonly string[] = []): void => {
-    if (given.when !== undefined) read(partAt(part, 'when'), given.when, { role: 'condition', also });
-    set(partAt(part, 'set'), given.set, { also });
-    targets.push({ ...partAt(part, 'to'), to: given.to });
+  const way = (part: Part, way: Omit<Way, 'track'>, also: readonly string[] = []): void => {
+    if (way.when !== undefined) read(partAt(part, 'when'), way.when, { role: 'condition', also });
+    set(partAt(part, 'set'), way.set, { also });
+    targets.push({ ...partAt(part, 'to'), to: way.to });
   };
-  const ways = (part: Part, given: string | readonly Way[], also: readonly string[] = []): void => {
-    if (typeof given === 'string') {
-      targets.push({ ...part, to: given });
+  const ways = (part: Part, ways: string | readonly Way[], also: readonly string[] = []): void => {
+    if (typeof ways === 'string') {
+      targets.push({ ...part, to: ways });
       return;
     }
-    allWays.push({ ...part, ways: given });
-    for (const [index, one] of given.entries()) way(partAt(part, index), one, also);
+    allWays.push({ ...part, ways });
+    for (const [index, one] of ways.entries()) way(partAt(part, index), one, also);
   };
-  const option = (part: Part, given: Option): void => {
-    text(partAt(part, 'text'), given.text);
-    way(part, given);
+  const option = (part: Part, option: Option): void => {
+    text(partAt(part, 'text'), option.text);
+    way(part, option);
   };
   const screen = (part: Part, one: Screen): void => {
     if (typeof one.back === 'string') targets.push({ ...partAt(part, 'back'), to: one.back });

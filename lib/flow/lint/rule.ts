@@ -32,9 +32,9 @@ export interface Lint {
   /** The screen that an id means: itself, else the nearest that exists. */
   readonly meant: (id: string) => string | undefined;
   /** The known name nearest to a misspelt one. */
-  readonly nearest: (name: string, known: readonly string[]) => string | undefined;
+  readonly nearest: (name: string, names: readonly string[]) => string | undefined;
   /** To write that one instead, where no other is as near. */
-  readonly mend: (name: string, known: readonly string[]) => { readonly mend?: Mend };
+  readonly mend: (name: string, names: readonly string[]) => { readonly mend?: Mend };
 }
 
 /** What a rule has found. */

@@ -146,13 +146,13 @@ export function mergedShape(one: Shape, other: Shape): Shape {
 
 /** What a `flow` screen saves: the outputs of all ends of the called flow. */
 export function outputShape(
-  called: Flow,
+  callee: Flow,
   findShape: (source: string, vars: ReadonlyMap<string, Shape>) => Shape,
 ): Shape {
-  const vars = declaredShapes(called);
-  const source = `the output of the flow "${called.flow}"`;
+  const vars = declaredShapes(callee);
+  const source = `the output of the flow "${callee.flow}"`;
   let whole: Shape = NULL;
-  for (const screen of Object.values(called.screens)) {
+  for (const screen of Object.values(callee.screens)) {
     if (screen.type !== 'end') continue;
     const shapes = new Map<string, Shape>();
     for (const [name, value] of Object.entries(screen.output ?? {})) {

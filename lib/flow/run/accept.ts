@@ -1,7 +1,7 @@
-// What an input screen accepts: rules compiled once to a check of the caller's text.
+// The `accept` rules of input screens, compiled once to a check of the caller's text.
 //
-// Several rules hold together. The text is refused when it is longer than a request can be, then trimmed. `number`,
-// `oneOf`, `msisdn`, `date` and `check` turn it into another value, so at most one of them stands in a rule; the others keep it.
+// All rules must hold. Text longer than a request can be is refused; the rest is trimmed. `number`, `oneOf`, `msisdn`, `date` and
+// `check` convert it, so at most one of them may be used; the others keep it unchanged.
 
 import { RE2JS } from 're2js';
 import { COMMON_LIMITS } from '../../common-limits.ts';
@@ -16,7 +16,7 @@ import { ID_CHECKS, readId } from './id-checks.ts';
 export interface Accept {
   /** The rules by name, joined with `+`: `digits`, `length+pattern`. */
   readonly name: string;
-  /** The value to save for what the caller typed. `now` is in milliseconds since 1970, for rules that say `today`. */
+  /** The value to save for the caller's text. `now` is in milliseconds since 1970, for rules with `today`. */
   check(text: string, now: number): { readonly ok: true; readonly value: Json } | { readonly ok: false };
 }
 
@@ -44,13 +44,13 @@ const DIGITS_HOW = 'Write "digits": 4 or "digits": {"min": 4, "max": 6}';
 const LENGTH_HOW = 'Write "length": 20 or "length": {"min": 2, "max": 20}';
 const CHANGES = ['number', 'oneOf', 'msisdn', 'date', 'check'];
 
-/** The most characters of an answer. */
+/** The maximum length of an answer. */
 export const TYPED_MOST = COMMON_LIMITS.ussdTextChars;
 
-/** Names of the rules that {@link compileAccept} knows. */
+/** Names of the rules of {@link compileAccept}. */
 export const ACCEPT_RULES: readonly string[] = Object.keys(RULES);
 
-/** Compiles the `accept` of an input screen. Throws ERR_FLOW_INVALID, saying what to write, for a rule that cannot be. */
+/** Compiles the `accept` of an input screen. Throws ERR_FLOW_INVALID, with advice, for an invalid rule. */
 export function compileAccept(rule: JsonObject): Accept {
   const names = Object.keys(rule);
   const changing = names.filter((name) => CHANGES.includes(name));
@@ -68,9 +68,9 @@ export function compileAccept(rule: JsonObject): Accept {
       throw acceptError(`the rule "${name}" got ${showSetting(rule[name] ?? null)}`, problem);
     });
   });
-  const check: Accept['check'] = (typed, now) => {
-    if (typed.length > TYPED_MOST) return REFUSED;
-    const text = typed.trim();
+  const check: Accept['check'] = (input, now) => {
+    if (input.length > TYPED_MOST) return REFUSED;
+    const text = input.trim();
     let value: Json = text;
     for (const one of checks) {
       const result = one(text, now);
@@ -131,7 +131,8 @@ function oneOfRule(setting: Json, refuse: Refuse): AcceptCheck {
   return (text) => canonical.get(text.toLowerCase());
 }
 
-// ITU-T E.164: at most 15 digits, the country code first and never 0. No country has subscriber numbers of fewer than 8.
+// ITU-T E.164: at most 15 digits, starting with a country code, which never starts with 0. No country has subscriber numbers
+// shorter than 8.
 const INTERNATIONAL = /^[1-9][0-9]{7,14}$/;
 
 function msisdnRule(setting: Json, refuse: Refuse): AcceptCheck {
@@ -143,7 +144,7 @@ function msisdnRule(setting: Json, refuse: Refuse): AcceptCheck {
     const plain = text.replace(/[ ().-]/g, '');
     const number = internationalNumber(plain, country);
     if (number === undefined || !INTERNATIONAL.test(number)) return undefined;
-    // After the country code a 0 is a trunk prefix that does not belong there.
+    // A 0 after the country code is a trunk prefix, which is invalid there.
     return country === null || (number.startsWith(country) && number[country.length] !== '0')
       ? `+${number}`
       : undefined;
@@ -195,19 +196,19 @@ function acceptError(problem: string, fix: string): TwinlineError {
   return new TwinlineError('ERR_FLOW_INVALID', `Cannot use this "accept": ${problem}. ${fix}.`);
 }
 
-/** The value for a text that has been trimmed, or undefined to refuse it. */
+/** The value for a trimmed text, or undefined to refuse it. */
 type AcceptCheck = (text: string, now: number) => Json | undefined;
-/** Ends the compilation: what is wrong with the rule, and what to write. */
+/** Aborts the compilation: what is wrong with the rule, and how to fix it. */
 type Refuse = (problem: string) => never;
 type AcceptRule = (setting: Json, refuse: Refuse) => AcceptCheck;
 
-/** The settings of a rule; refuses what is no object and, with a suggestion, a setting that is not `known`. */
-function readSettings(setting: Json, known: readonly string[], refuse: Refuse): JsonObject {
+/** The settings of a rule; refuses anything but an object and, with a suggestion, settings not in `formats`. */
+function readSettings(setting: Json, formats: readonly string[], refuse: Refuse): JsonObject {
   if (setting === true) return {};
-  const how = `Write true, or an object of: ${known.join(', ')}`;
+  const how = `Write true, or an object of: ${formats.join(', ')}`;
   if (setting === null || typeof setting !== 'object' || Array.isArray(setting)) return refuse(how);
   for (const name of Object.keys(setting)) {
-    if (!known.includes(name)) refuse(`it has no "${name}".${suggest(name, known)} ${how}`);
+    if (!formats.includes(name)) refuse(`it has no "${name}".${suggest(name, formats)} ${how}`);
   }
   return setting as JsonObject;
 }
@@ -223,14 +224,14 @@ const ORDERS: { readonly [format: string]: readonly DatePart[] } = {
 };
 const YEARS_AHEAD = 20;
 
-/** Formats of the rule; each may be written with / - or . between its parts, as in YYYY-MM-DD. */
+/** Formats of the rule, each with / - or . as the separator, as in YYYY-MM-DD. */
 export const DATE_FORMATS: readonly string[] = Object.keys(ORDERS);
 
 /**
- * The `date` rule: a calendar date typed on a keypad, saved as YYYY-MM-DD. Compiles `true` (DDMMYYYY) or `{format, min, max}`;
- * the bounds are YYYY-MM-DD or `today` (the day in UTC), and belong to the range. The format gives the order of day, month
- * and year. The caller may put one of / - . or a space between them, and then leave out leading zeros. A year of two digits
- * means the latest fitting one: not after `max`, or, without `max`, at most 20 years ahead.
+ * The `date` rule: a calendar date typed on a keypad, saved as YYYY-MM-DD. Compiles `true` (DDMMYYYY) or `{format, min,
+ * max}`; the bounds are inclusive, YYYY-MM-DD or `today` (in UTC). The format sets the order of day, month and year. Callers
+ * may separate them with / - . or a space, and may then omit leading zeros. A two-digit year means the latest possible one:
+ * not after `max`, or, without `max`, at most 20 years ahead.
  */
 function dateRule(setting: Json, refuse: Refuse): AcceptCheck {
   const { format = 'DDMMYYYY', min = null, max = null } = readSettings(setting, ['format', 'min', 'max'], refuse);
@@ -263,9 +264,9 @@ function dateRule(setting: Json, refuse: Refuse): AcceptCheck {
   };
 }
 
-// Both separators must be the same: 5/3-2024 is a slip.
-function splitDate(found: RegExpExecArray | null): string[] | undefined {
-  return found && found[2] === found[4] ? [found[1]!, found[3]!, found[5]!] : undefined;
+// Both separators must match: 5/3-2024 is a typo.
+function splitDate(match: RegExpExecArray | null): string[] | undefined {
+  return match && match[2] === match[4] ? [match[1]!, match[3]!, match[5]!] : undefined;
 }
 
 function readBound(value: Json, refuse: Refuse): (now: number) => string | undefined {

@@ -1,40 +1,49 @@
-// A flow compiled once: a plain JSON machine config, its screens by path, and the conversation that an engine keeps turns of.
+// Compiles a flow to a plain JSON machine config, its screens by path, and a conversation for the engine.
 
 import { createHash } from 'node:crypto';
 import type { AnyStateMachine } from 'xstate';
 import { type MenuConfig, type MenuContext, menuVocabulary } from '../../../machines/ussd-menu.ts';
 import { type Clock, systemClock } from '../../clock.ts';
-import type { Conversation } from '../../engine/conversation.ts';
+import type { Conversation, Library } from '../../engine/conversation.ts';
 import { compileMachine } from '../../engine/machine/transition.ts';
 import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { type Flow, findExitScreen, type Screen, type Values } from '../format/flow.ts';
-import { callingState } from '../screens/flow.ts';
-import { KINDS } from '../screens/kinds.ts';
-import type { ScreenKind, ScreenPlace, StateConfig } from '../screens/screen.ts';
 import { flowConversation } from './conversation.ts';
 import { evaluateValues, type FlowScope, flowError, flowScope, menuImplementations, type ScreenNode } from './scope.ts';
+import type { ScreenKind, ScreenPlace, StateConfig } from './screen.ts';
+import { callingState, KINDS } from './screen-kinds.ts';
 
 /** Options of `compileFlow`. */
 export interface CompileOptions {
-  /** The flows that `flow` screens call, by name. */
+  /** The flows called by `flow` screens, by name. */
   readonly flows?: ReadonlyMap<string, Flow>;
   /** For `date` rules. @default the system clock */
   readonly clock?: Clock;
 }
 
-/** A flow as a conversation that an engine keeps. */
+/** A flow as a conversation of the engine. */
 export interface CompiledFlow extends Conversation {
   readonly flow: Flow;
-  /** The machine config as plain JSON, as XState and its tools read it. */
+  /** The machine config as plain JSON, readable by XState and its tools. */
   readonly config: JsonObject;
   readonly screens: ReadonlyMap<string, ScreenNode>;
 }
 
+/** Whether a conversation is a flow; others are custom machines. */
+export const isFlow = (conversation: object): conversation is CompiledFlow => 'screens' in conversation;
+
+/** The currently loaded flows among the conversations, by name. */
+export function flowsIn({ ids, current }: Pick<Library, 'ids' | 'current'>): Map<string, CompiledFlow> {
+  return new Map(
+    ids.map((id) => [id, current(id)!] as const).filter((entry): entry is [string, CompiledFlow] => isFlow(entry[1])),
+  );
+}
+
 interface Build {
   readonly flows: ReadonlyMap<string, Flow>;
-  /** Flows that are being compiled around this one: a flow cannot call itself. */
+  /** Enclosing flows under compilation: a flow cannot call itself. */
   readonly around: readonly string[];
   readonly nodes: Map<string, ScreenNode>;
   readonly used: Map<string, Flow>;
@@ -118,7 +127,7 @@ function initialContext(flow: Flow): Record<string, Json> {
   return { ...Object.fromEntries(vars), $stack: [], $page: 0, $bad: 0 };
 }
 
-/** The machine of a JSON config: what JSON cannot say (context from input, call inputs, guards, actions) is put in. */
+/** The machine of a JSON config, plus what JSON cannot express (context from input, call inputs, guards, actions). */
 function buildMachine(config: JsonObject, flow: Flow, build: Build): AnyStateMachine {
   const start = config.context as unknown as MenuContext;
   const context = ({ input = {} }: { input?: Values }): MenuContext => ({ ...start, ...pickDeclared(flow, input) });
@@ -128,9 +137,9 @@ function buildMachine(config: JsonObject, flow: Flow, build: Build): AnyStateMac
   } as MenuConfig);
 }
 
-// What the door says of the caller (phoneNumber, sessionId …) goes into the variables of the same name that the flow declares.
-function pickDeclared(flow: Flow, given: Values): Values {
-  const declared = Object.entries(given).filter(([name]) => flow.vars && Object.hasOwn(flow.vars, name));
+// The gateway's data about the caller (phoneNumber, sessionId …) initializes declared variables of the same name.
+function pickDeclared(flow: Flow, values: Values): Values {
+  const declared = Object.entries(values).filter(([name]) => flow.vars && Object.hasOwn(flow.vars, name));
   return Object.fromEntries(declared);
 }
 

@@ -1,12 +1,13 @@
-// A compiled flow as an engine keeps it: what an input means on a screen, and what of it may be stored or shown; private values
-// are masked in variables, in what a caller reads, and in logs.
+// A compiled flow as a conversation of the engine: what an input means on a screen, and what may be stored or shown. Private
+// values are masked in variables, in replies and in logs.
 
 import type { EventObject } from 'xstate';
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { CallPolicy, Conversation, Prove, ShownForms, View } from '../../engine/conversation.ts';
+import { toPath } from '../../engine/machine/state-path.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { MASK } from '../../redact.ts';
+import { listTexts, MASK } from '../../redact.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { maskPrinted } from '../expression/template.ts';
 import { DEFAULT_WAIT, durationMs, type Flow, type Screen } from '../format/flow.ts';
@@ -20,7 +21,6 @@ import {
   listExpressions,
   listPrivateNames,
   type ScreenNode,
-  toPath,
 } from './scope.ts';
 
 // As the door answers when it cannot take a turn.
@@ -28,19 +28,19 @@ const UNAVAILABLE = 'Service temporarily unavailable. Please try again later.';
 
 interface CompiledScreens {
   readonly nodes: ReadonlyMap<string, ScreenNode>;
-  /** The flow and those that it calls, by name. */
+  /** The flow and the flows it calls, by name. */
   readonly used: ReadonlyMap<string, Flow>;
 }
 
-/** What an engine asks of a compiled flow, beside its machine. */
+/** The engine's view of a compiled flow, besides its machine. */
 export function flowConversation(
   flow: Flow,
-  { nodes, used }: CompiledScreens,
+  { nodes, used: usedServices }: CompiledScreens,
   clock: Clock,
 ): Omit<Conversation, 'id' | 'version' | 'hash' | 'machine'> {
-  const secrets = listSecretNames(used);
+  const secrets = listSecretNames(usedServices);
   const proven = listProvenNames(nodes);
-  const privates = listPrivateNames(used.values());
+  const privates = listPrivateNames(usedServices.values());
   const policies = new Map(
     [...nodes].flatMap(([path, { screen }]) => (screen.type === 'call' ? [[path, callPolicy(screen, secrets)]] : [])),
   );
@@ -66,7 +66,7 @@ export function flowConversation(
       privateIn: (context) => [...new Set(listPrivateTexts(context, privates))],
     }),
     ...(session !== undefined && { ttlMs: session }),
-    migrate: (rest, from) => migrateRest(rest, from.version, { flow, flows: used, nodes }),
+    migrate: (rest, from) => migrateRest(rest, from.version, { flow, flows: usedServices, nodes }),
   };
 }
 
@@ -83,7 +83,7 @@ function listSecretNames(flows: ReadonlyMap<string, Flow>): Set<string> {
   const names = new Map<string, string>();
   for (const { flow, vars } of flows.values())
     for (const [name, { secret }] of Object.entries(vars ?? {})) if (secret) names.set(name, flow);
-  // A record is cleaned by name, in all its levels.
+  // Records are redacted by name, at all levels.
   for (const { flow, vars } of flows.values())
     for (const [name, { secret }] of Object.entries(vars ?? {}))
       if (names.has(name) && !secret) {
@@ -93,7 +93,7 @@ function listSecretNames(flows: ReadonlyMap<string, Flow>): Set<string> {
   return new Set(names.keys());
 }
 
-// Secrets that a later screen asks for again: what is kept of them is a proof.
+// Secrets that a later screen compares against: only a proof is stored.
 function listProvenNames(nodes: ReadonlyMap<string, ScreenNode>): Set<string> {
   const names = [...nodes.values()].map(({ screen }) => (screen.type === 'input' ? screen.accept?.sameAs : undefined));
   return new Set(names.filter((name) => typeof name === 'string'));
@@ -109,7 +109,7 @@ function redact(
     const value = context[name];
     if (value === undefined) continue;
     if (!by.secrets.has(name)) kept[name] = value;
-    // Present in the turn that took it, null when the flow has put it away, absent in later turns.
+    // Present in the turn that received it, null once the flow has cleared it, absent in later turns.
     else if (by.proven.has(name) && value !== null) proofs[name] = by.prove(String(value));
     else delete proofs[name];
   }
@@ -119,7 +119,7 @@ function redact(
   return kept;
 }
 
-// Also of the flows that wait for a sub-flow: their secrets came in with it.
+// Includes waiting parent flows, whose secrets were passed in.
 function listSecretTexts(context: JsonObject, secrets: ReadonlySet<string>): string[] {
   const own = [...secrets].flatMap((name) => toTextOrEmpty(context[name]));
   const frames = (context.$frames as readonly JsonObject[] | undefined) ?? [];
@@ -134,13 +134,13 @@ interface InputReading {
   readonly prove: Prove;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Path of the screen where the outermost flow begins. */
+  /** Path of the first screen of the outermost flow. */
   readonly start: string;
 }
 
 /**
- * The event of an input, or undefined when the same screen is to be shown again: an empty answer, or any key but exit
- * while the caller waits. The text of a caller is only ever payload, never the type of an event.
+ * The event for an input, or undefined to show the same screen again: for an empty answer, or any key but exit while the
+ * caller waits. Caller text is only ever payload, never an event type.
  */
 function readInput(node: ScreenNode, raw: Json, reading: InputReading): EventObject | undefined {
   const input = typeof raw === 'string' ? cleanInput(raw) : '';
@@ -153,7 +153,7 @@ function readInput(node: ScreenNode, raw: Json, reading: InputReading): EventObj
   return move ?? node.behaviour.read({ input, context, prove: reading.prove, now: reading.now });
 }
 
-// Keys count only where they lead somewhere; elsewhere what is typed is an answer like any other.
+// Keys count only where they lead somewhere; elsewhere they are ordinary answers.
 function readNavigation(node: ScreenNode, input: string, { view, start }: InputReading): EventObject | undefined {
   const { keys, path } = node.scope;
   const { context } = view;
@@ -170,7 +170,7 @@ function cleanInput(raw: string): string {
   return raw.slice(0, COMMON_LIMITS.ussdTextChars).replace(CONTROL, ' ').trim();
 }
 
-// What those who watch a flow may see of it: nothing that is a secret, and private values masked.
+// Hides from observers all secrets, and masks private values.
 function showToWatchers(
   nodes: ReadonlyMap<string, ScreenNode>,
   { privates, waitText }: { privates: ReadonlySet<string>; waitText: Conversation['waitText'] },
@@ -180,7 +180,7 @@ function showToWatchers(
   return {
     ...(privates.size && {
       context: (context) => maskContext(context, privates),
-      // What a caller reads, with `*` for each character of what private variables print. Pages may break elsewhere by a word.
+      // The caller's text with `*` for each character printed from private variables. Pages may break at a different word.
       reply: (view) => {
         const masked = { ...view, context: maskPrinted(view.context, privates) };
         return view.waiting ? waitText(masked) : renderScreen(findNode(view)!, masked).text;
@@ -188,7 +188,7 @@ function showToWatchers(
     }),
     input: (view, input) => {
       const node = findNode(view);
-      // What is typed on a list is the number of a row.
+      // Input on a list is the number of a row.
       const isNumber = node?.screen.type === 'list';
       return typeof input !== 'string' || (isHidden(node) && !isNumber) ? null : input;
     },
@@ -196,7 +196,7 @@ function showToWatchers(
   };
 }
 
-/** The variables with MASK in the place of private ones that have a value; also of flows that wait for a sub-flow. */
+/** Replaces non-null private variables by MASK; includes waiting parent flows. */
 function maskContext(context: JsonObject, names: ReadonlySet<string>): JsonObject {
   const shown: Record<string, Json> = {};
   for (const name in context) {
@@ -208,15 +208,9 @@ function maskContext(context: JsonObject, names: ReadonlySet<string>): JsonObjec
   return shown;
 }
 
-/** Every text and number in private variables, also of flows that wait for a sub-flow. */
+/** All texts and numbers in private variables, including those of waiting parent flows. */
 function listPrivateTexts(context: JsonObject, names: ReadonlySet<string>): string[] {
   const own = [...names].flatMap((name) => listTexts(context[name] ?? null));
   const frames = (context.$frames as readonly JsonObject[] | undefined) ?? [];
   return [...own, ...frames.flatMap((frame) => listPrivateTexts(frame, names))];
-}
-
-function listTexts(value: Json): string[] {
-  if (typeof value === 'object' && value !== null)
-    return Object.values(value).flatMap((part) => listTexts(part as Json));
-  return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
 }

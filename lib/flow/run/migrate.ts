@@ -1,23 +1,24 @@
-// Taking a session from an older version of its flow to this one, step by step as the author says.
+// Migrates a session from an older version of its flow to this one, following the author's `migrate` entries.
 
+import { toPath, toStateValue } from '../../engine/machine/state-path.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { type Flow, isInteractive, type Migration } from '../format/flow.ts';
-import { evaluateValues, type ScreenNode, toPath, toStateValue } from './scope.ts';
+import { evaluateValues, type ScreenNode } from './scope.ts';
 
 interface MigrationContext {
   readonly flow: Flow;
-  /** The flow and those that it calls, by name. */
+  /** The flow and the flows it calls, by name. */
   readonly flows: ReadonlyMap<string, Flow>;
   readonly nodes: ReadonlyMap<string, ScreenNode>;
 }
 
 /**
- * The rest in terms of this version, or undefined when the screen is gone and no `migrate` entry says where it went.
- * Entries apply in order from the session's version on, `set` and `drop` to the variables of the flow itself; an edit
- * without a new version changes nothing but texts. What was an inner screen of a called flow can become one of the flow
- * (`login.pin` → `pin`), and the other way round: then the called flow begins with the values of `with`.
+ * The session's rest in this version, or undefined when its screen is gone and no `migrate` entry maps it. Entries apply in
+ * order from the session's version on, `set` and `drop` to the variables of the flow itself; an edit without a new version
+ * changes only texts. An inner screen of a called flow can become one of the flow (`login.pin` → `pin`) and vice versa: then
+ * the called flow starts with the values of `with`.
  */
 export function migrateRest(rest: AtRest, from: number, { flow, flows, nodes }: MigrationContext): AtRest | undefined {
   const { $frames = [], ...innermost } = rest.context;
@@ -60,7 +61,7 @@ function pathPrefix(path: string, level: number): string {
   return steps.map((step) => `${step}.`).join('');
 }
 
-// The longest beginning that has a new name: `login.pin`, else `login`.
+// The longest prefix that was renamed: `login.pin`, else `login`.
 function renamePath(path: string, step: Migration | undefined): string {
   for (let end = path.length; step?.screens && end > 0; end = path.lastIndexOf('.', end - 1)) {
     const old = path.slice(0, end);
@@ -69,7 +70,7 @@ function renamePath(path: string, step: Migration | undefined): string {
   return path;
 }
 
-// A session never rests on a screen of type `flow`, but on the first screen of the called flow.
+// A session never rests on a `flow` screen, but on the first screen of the called flow.
 function findResting(path: string, flows: MigrationContext['flows'], nodes: MigrationContext['nodes']): string {
   const screen = nodes.get(path)?.screen;
   const called = screen?.type === 'flow' ? flows.get(screen.flow) : undefined;

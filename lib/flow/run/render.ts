@@ -1,6 +1,6 @@
-// What a caller reads: the screen's text and rows with its navigation lines, cut into pages that fit: at row borders, else between
-// words; and how much room a text takes on a phone: the GSM 7-bit default alphabet, and UCS-2 for everything outside it. And the
-// way back: which screens a caller came through, in this flow and in those that called it.
+// What a caller reads: text, rows and navigation lines of a screen, split into pages at row borders, else between words; the
+// room a text takes on a phone, in the GSM 7-bit default alphabet or UCS-2; and the way back through the screens of this flow
+// and its callers.
 
 import type { Reply, View } from '../../engine/conversation.ts';
 import type { JsonObject } from '../../json/json.ts';
@@ -19,7 +19,7 @@ export function renderScreen(node: ScreenNode, { context }: Pick<View, 'context'
   return { kind: 'continue', text: pages[page]! };
 }
 
-/** Every page of a screen as it stands. */
+/** All pages of a screen. */
 export function screenPages(node: ScreenNode, context: JsonObject): string[] {
   const lang = chooseLang(node.scope, context);
   const shown = node.behaviour.show(context, lang);
@@ -30,7 +30,7 @@ function screenChars({ scope }: ScreenNode): number {
   return Math.min(scope.flow.limits?.chars ?? FLOW_LIMITS.screenSeptets, FLOW_LIMITS.screenSeptets);
 }
 
-// Home has its line only where it leads elsewhere than Back does.
+// Home gets a line only where it differs from Back.
 function footer(
   node: ScreenNode,
   context: JsonObject,
@@ -51,35 +51,35 @@ function footer(
 }
 
 export interface PageOptions {
-  /** Septets that a screen has when all its characters are GSM-7, ≤ FLOW_LIMITS.screenSeptets. */
+  /** Septets available when all characters are GSM-7, ≤ FLOW_LIMITS.screenSeptets. */
   readonly chars: number;
   /** The navigation lines, with or without the one for the next page. */
   readonly footer: (hasMore: boolean) => readonly string[];
 }
 
-/** Whether a text fits one screen, in the encoding that it needs. */
+/** Whether a text fits one screen in the encoding it needs. */
 export function fitsScreen(text: string, chars: number): boolean {
   const used = septets(text);
   return used === undefined ? text.length <= ucs2Units(chars) : used <= chars;
 }
 
-/** UCS-2 units in the octets of so many septets: 80 for 182. */
+/** UCS-2 units in the octets of `chars` septets: 80 for 182. */
 export function ucs2Units(chars: number): number {
   return Math.min(FLOW_LIMITS.screenUcs2Units, Math.ceil((chars * 7) / 16));
 }
 
-/** The pages of a screen; always at least one. Rows are never split unless one alone is longer than a page. */
-export function cutPages(shown: ShownScreen, { chars, footer }: PageOptions): string[] {
+/** The pages of a screen; at least one. A row is split only if it is longer than a page. */
+export function cutPages(screen: ShownScreen, { chars, footer }: PageOptions): string[] {
   const last = footer(false);
   const ends = (lines: readonly string[]) => fitsScreen(join([...lines, ...last]), chars);
-  const whole = [shown.text, ...shown.rows];
+  const whole = [screen.text, ...screen.rows];
   if (ends(whole)) return [join([...whole, ...last])];
   const more = footer(true);
   const fits = (lines: readonly string[]) => fitsScreen(join([...lines, ...more]), chars);
-  // Labels may be templates, so that only the run shows that navigation alone is longer than a screen.
+  // Labels may be templates, so only at run time can the navigation turn out longer than a screen.
   if (!fits(['....'])) return [cut(join(whole), chars)];
-  const title = isRepeated(shown, { chars, fits }) ? [shown.text] : [];
-  const rows = title.length ? shown.rows : whole;
+  const title = isRepeated(screen, { chars, fits }) ? [screen.text] : [];
+  const rows = title.length ? screen.rows : whole;
   const pieces = rows.flatMap((row, at) => {
     const isLast = at === rows.length - 1;
     return split(row, (piece, isRest) => fits([...title, piece]) || (isLast && isRest && ends([...title, piece])));
@@ -102,7 +102,7 @@ export function cutPages(shown: ShownScreen, { chars, footer }: PageOptions): st
   return pages.map((lines, at) => join([...lines, ...(at === pages.length - 1 ? last : more)]));
 }
 
-/** Cuts a text that may have no pages to one screen, at a word where possible. */
+/** Cuts a text that cannot be paged to one screen, at a word boundary if possible. */
 export function cut(text: string, chars: number): string {
   if (fitsScreen(text, chars)) return text;
   const dots = '...';
@@ -112,8 +112,8 @@ export function cut(text: string, chars: number): string {
   return text.slice(0, end).trimEnd() + dots;
 }
 
-// A title stands on every page when it leaves at least half of the room to the rows, in the encoding that they need, and
-// no row has to be split for its sake.
+// The title is repeated on every page if it leaves at least half of the room to the rows, in their encoding, and forces no
+// row to be split.
 function isRepeated(
   { text, rows }: ShownScreen,
   { chars, fits }: { chars: number; fits: (lines: readonly string[]) => boolean },
@@ -140,7 +140,7 @@ function split(row: string, fits: Fits): string[] {
   return pieces;
 }
 
-// The longest prefix that is accepted, at least one character, never ending in half a surrogate pair.
+// The longest accepted prefix: at least one character, never ending in a lone surrogate.
 function longest(text: string, accepts: (part: string) => boolean): number {
   let low = 1;
   let high = text.length;
@@ -159,7 +159,7 @@ const join = (lines: readonly string[]) => lines.filter((line) => line !== '').j
 const readFrames = (context: JsonObject) => (context.$frames as readonly JsonObject[] | undefined) ?? [];
 const readStack = (context: JsonObject) => context.$stack as readonly string[];
 
-/** How many screens lie behind this one. */
+/** Number of screens to go back through. */
 export function depth(context: JsonObject): number {
   return readFrames(context).reduce((sum, frame) => sum + readStack(frame).length, readStack(context).length);
 }
@@ -170,8 +170,8 @@ export function canGoBack({ screen }: ScreenNode, context: JsonObject): boolean 
 }
 
 /**
- * The path of the screen that back leads to; `prefix` is the path of the flow that is running, such as `pay.`. Out of a
- * flow when nothing lies behind in it, and further out when its caller had come through nothing either.
+ * The path of the screen that Back leads to; `prefix` is the path of the running flow, such as `pay.`. Leaves a flow when it
+ * has no earlier screen, and likewise its callers.
  */
 export function backTarget(prefix: string, context: JsonObject): string | undefined {
   let path = prefix;
@@ -188,7 +188,7 @@ function parentPath(prefix: string): string {
   return prefix.slice(0, prefix.lastIndexOf('.', prefix.length - 2) + 1);
 }
 
-/** Where a text stands on one USSD screen; `used` and `limit` are septets for gsm7, UTF-16 code units for ucs2. */
+/** The size of a text on a USSD screen; `used` and `limit` are septets for gsm7, UTF-16 code units for ucs2. */
 export type TextSize = { encoding: 'gsm7' | 'ucs2'; used: number; limit: number };
 
 // 3GPP TS 23.038: 6.2.1 (basic table, without the escape at 0x1B) and 6.2.1.1 (its extension table).
@@ -254,7 +254,7 @@ export function nonGsm7(text: string): string[] {
   return [...found];
 }
 
-/** `text` without control characters (C0, DEL, C1); newlines stay. */
+/** Removes control characters (C0, DEL, C1) except newlines. */
 export function clean(text: string): string {
   return CONTROL.test(text) ? text.replace(CONTROL_BUT_NEWLINE, '') : text;
 }

@@ -1,6 +1,6 @@
-// One flow while it is compiled, its texts, expressions and variables ready for use; and one screen of it by the path of its state.
+// A flow during compilation, with its texts, expressions and variables ready for use; and its screens by state path.
 
-import type { EventObject, StateValue } from 'xstate';
+import type { EventObject } from 'xstate';
 import type { MenuImplementations } from '../../../machines/ussd-menu.ts';
 import type { Prove } from '../../engine/conversation.ts';
 import { TwinlineError } from '../../errors.ts';
@@ -18,7 +18,7 @@ import {
   type Values,
 } from '../format/flow.ts';
 
-/** A text in every language of its flow. */
+/** A text in all languages of its flow. */
 export interface Phrase {
   render(scope: JsonObject, lang: string): string;
 }
@@ -26,7 +26,7 @@ export interface Phrase {
 /** What the screens of a flow share. */
 export interface FlowScope {
   readonly flow: Flow;
-  /** Where its states are: '' for the flow itself, `pay.` inside the screen `pay` that calls it. */
+  /** Path of its states: '' for the flow itself, `pay.` inside the calling screen `pay`. */
   readonly path: string;
   readonly langs: readonly string[];
   readonly keys: Keys;
@@ -51,13 +51,13 @@ export function flowScope(flow: Flow, path: string): FlowScope {
   };
 }
 
-/** The language that a caller reads: the variable `lang` when it names one of the flow's, else the first. */
+/** The caller's language: the variable `lang` if it names one of the flow's, else the first. */
 export function chooseLang(scope: FlowScope, context: JsonObject): string {
   const { lang } = context;
   return typeof lang === 'string' && scope.langs.includes(lang) ? lang : scope.langs[0]!;
 }
 
-// A language without a text of its own shows the first that there is; lint reports it.
+// A missing translation falls back to the first existing one; lint reports it.
 function compilePhrase(text: Text, langs: readonly string[]): Phrase {
   if (typeof text === 'string') return compileTemplate(text);
   const written = Object.fromEntries(Object.entries(text).map(([lang, source]) => [lang, compileTemplate(source)]));
@@ -66,7 +66,7 @@ function compilePhrase(text: Text, langs: readonly string[]): Phrase {
   return { render: (scope, lang) => (byLang.get(lang) ?? fallback).render(scope, lang) };
 }
 
-/** Implements what the menu machine needs, over the variables of all flows that are compiled together. */
+/** Implements the menu machine's functions over the variables of all flows compiled together. */
 export function menuImplementations(flows: ReadonlyMap<string, Flow>): MenuImplementations {
   const expressions = new Map<string, Expression>();
   const expression = (source: string): Expression => {
@@ -92,7 +92,7 @@ export function menuImplementations(flows: ReadonlyMap<string, Flow>): MenuImple
   };
 }
 
-/** Values with their expressions evaluated, also inside lists and objects: what a service gets. */
+/** Evaluates the expressions in values, at any depth: the input of a service. */
 export function evaluateValues(
   values: Values,
   scope: JsonObject,
@@ -110,14 +110,14 @@ function evaluateValue(value: Json, scope: JsonObject, expression: (source: stri
   return value;
 }
 
-/** The sources of all expressions in these values, for checking before anything runs. */
+/** The sources of all expressions in these values, to check them before running. */
 export function listExpressions(value: Json): string[] {
   if (typeof value === 'string') return value.startsWith('=') ? [value.slice(1)] : [];
   if (typeof value !== 'object' || value === null) return [];
   return Object.values(value).flatMap((item) => listExpressions(item as Json));
 }
 
-/** An error of the flow `name`, with what to do. */
+/** An error of the flow `name`, with advice. */
 export function flowError(name: string, problem: string): TwinlineError {
   return new TwinlineError('ERR_FLOW_INVALID', `Flow "${name}": ${problem}`);
 }
@@ -130,38 +130,25 @@ export interface ScreenNode {
   readonly behaviour: Behaviour;
 }
 
-/** `{ login: 'pin' }` → `login.pin` */
-export function toPath(state: StateValue): string {
-  if (typeof state === 'string') return state;
-  const key = Object.keys(state)[0]!;
-  return `${key}.${toPath(state[key]!)}`;
-}
-
-/** `login.pin` → `{ login: 'pin' }` */
-export function toStateValue(path: string): StateValue {
-  const dot = path.indexOf('.');
-  return dot < 0 ? path : { [path.slice(0, dot)]: toStateValue(path.slice(dot + 1)) };
-}
-
-/** Whether what a screen saves, an answer or what a service gave, is a secret. */
+/** Whether the saved value of a screen, an answer or a service result, is a secret. */
 export function keepsSecret({ screen, scope }: ScreenNode): boolean {
   return 'save' in screen && screen.save !== undefined && scope.flow.vars?.[screen.save]?.secret === true;
 }
 
-/** The names of all private variables of these flows. A name is private in all of them when it is in one. */
+/** All private variable names of these flows. A name that is private in one is private in all. */
 export function listPrivateNames(flows: Iterable<Flow>): Set<string> {
   const names = new Set<string>();
   for (const { vars = {} } of flows) for (const name in vars) if (vars[name]!.private) names.add(name);
   return names;
 }
 
-/** Whether what a screen saves is private. */
+/** Whether the saved value of a screen is private. */
 export function keepsPrivate({ screen, scope }: ScreenNode): boolean {
   const name = screen.type === 'list' ? screen.pick?.save : 'save' in screen ? screen.save : undefined;
   return name !== undefined && scope.flow.vars?.[name]?.private === true;
 }
 
-/** Whether what is typed at a screen is a secret or private, so that no record may hold it. */
+/** Whether input on a screen is secret or private, so that no record may contain it. */
 export function isAnswerHidden(node: ScreenNode): boolean {
   return node.screen.type === 'input' && (keepsSecret(node) || keepsPrivate(node));
 }
@@ -171,15 +158,15 @@ export function asksForSecret(node: ScreenNode | undefined): boolean {
   return node?.screen.type === 'input' && keepsSecret(node);
 }
 
-/** Whether the last answer on the present screen was refused: the error of the screen stands above its text. */
+/** Whether the last answer on this screen was refused: the error is shown above the text. */
 export function isRefused(context: JsonObject): boolean {
   return (context.$bad as number) > 0;
 }
 
 export interface ShownScreen {
-  /** Above the rows; may be several lines. */
+  /** Above the rows; may have several lines. */
   readonly text: string;
-  /** Never split between two pages. */
+  /** Never split across pages. */
   readonly rows: readonly string[];
 }
 
@@ -193,8 +180,8 @@ export interface Answering {
 
 export interface Behaviour {
   show(context: JsonObject, lang: string): ShownScreen;
-  /** The event that an answer means, on screens that wait for one. */
+  /** The event for an answer, on screens that wait for one. */
   read?(answering: Answering): EventObject;
-  /** Whether the exit key has its line on this screen. */
+  /** Whether the screen has a line for the exit key. */
   readonly listsExit: boolean;
 }

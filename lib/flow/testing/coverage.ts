@@ -1,4 +1,4 @@
-// Which screens, options and ways the tests of a flow have been through: marks in its machine, published as facts.
+// Coverage of flow tests: screens, options and ways are marked in the machine, and the marks are published as facts.
 
 import { type AnyStateMachine, createMachine } from 'xstate';
 import type { Conversation } from '../../engine/conversation.ts';
@@ -11,14 +11,14 @@ import type { CompiledFlow } from '../run/compile.ts';
 export interface Covered {
   readonly seen: number;
   readonly all: number;
-  /** In the order of the flow. */
+  /** In flow order. */
   readonly missing: readonly string[];
 }
 
 /**
- * Of the flow's own screens; those of flows that it calls are for their own tests. Options are `screen.option`. Ways are
- * everything else that leads on: `pin.to`, `pin.else`, `pin.refused` (an answer that breaks the rule), `list.pick`,
- * `call.done`, `call.fail`, `branch.branch[1]`.
+ * Covers the flow's own screens; called flows have their own tests. Options are `screen.option`. Ways are all other exits:
+ * `pin.to`, `pin.else`, `pin.refused` (an answer that breaks the rule), `list.pick`, `call.done`, `call.fail`,
+ * `branch.branch[1]`.
  */
 export interface Coverage {
   readonly screens: Covered;
@@ -27,9 +27,9 @@ export interface Coverage {
 }
 
 export interface MarkedFlow {
-  /** The same conversation; it reports what it passes through. */
+  /** The same conversation, reporting what it passes through. */
   readonly conversation: Conversation;
-  /** Takes up a fact; false when it is not one of the marks. */
+  /** Records a fact; false if it is not a mark. */
   note(fact: Fact): boolean;
   coverage(): Coverage;
 }
@@ -38,8 +38,8 @@ const KINDS = ['screens', 'options', 'ways'] as const;
 type CoverageKind = (typeof KINDS)[number];
 const MARK = 'mark';
 
-/** Puts marks into the machine of a flow: one for every screen, option and way. */
-export function markFlow(compiled: CompiledFlow): MarkedFlow {
+/** Adds a mark for every screen, option and way to the machine of a flow. */
+export function markFlow(compiledFlow: CompiledFlow): MarkedFlow {
   const all: { readonly [kind in CoverageKind]: Map<string, boolean> } = {
     screens: new Map(),
     options: new Map(),
@@ -50,11 +50,11 @@ export function markFlow(compiled: CompiledFlow): MarkedFlow {
     return { type: MARK, params: { kind, name } };
   };
   const countCovered = (kind: CoverageKind): Covered => {
-    const missing = [...all[kind]].filter(([, seen]) => !seen).map(([name]) => name);
+    const missing = [...all[kind]].filter(([, visits]) => !visits).map(([name]) => name);
     return { seen: all[kind].size - missing.length, all: all[kind].size, missing };
   };
   return {
-    conversation: { ...compiled, machine: compileMachine(markMachine(compiled, mark), 'pure') },
+    conversation: { ...compiledFlow, machine: compileMachine(markMachine(compiledFlow, mark), 'pure') },
     note: ({ name: type, params }) => {
       if (type !== MARK) return false;
       const { kind, name } = params as unknown as { kind: CoverageKind; name: string };
@@ -92,7 +92,7 @@ type Transition = { readonly actions?: readonly unknown[] };
 type CoveredState = { readonly [key: string]: unknown } & { readonly on?: { readonly [event: string]: unknown } };
 type Mark = (kind: CoverageKind, name: string) => MachineAction;
 
-// The config of the source has what JSON cannot say, such as the inputs of calls, so it is that which gets the marks.
+// Marks go into the machine's own config, which has what JSON cannot express, such as the inputs of calls.
 function markMachine({ flow, machine }: CompiledFlow, mark: Mark): AnyStateMachine {
   const { config, implementations } = machine.source;
   const states: Record<string, unknown> = { ...(config.states as object) };
@@ -114,7 +114,7 @@ const MARKED: { readonly [type in ScreenType]: (state: CoveredState, mark: Mark,
   input: ({ on }, mark, screen) => {
     const [accepted, ...refused] = on!.text as readonly Transition[];
     const again = refused.pop()!;
-    // Where every text is an answer, none is refused.
+    // Without a rule no answer is refused.
     const isChecked = (screen as Screen & { type: 'input' }).accept !== undefined;
     const text = [
       addAction(accepted, mark('ways', 'to')),

@@ -1,21 +1,21 @@
-// Tests of a flow as their author writes them: the shape of a <name>.test.json file.
+// The shape of a <name>.test.json file: tests of a flow as written by their author.
 
 import type { Json, JsonObject } from '../../json/json.ts';
 
-/** A file of tests that has been read. */
+/** A parsed test file. */
 export interface FlowTestFile {
   readonly $schema?: string;
   readonly flow: string;
   readonly tests: readonly FlowTest[];
 }
 
-/** How a conversation begins, and what services answer in it. */
+/** How a conversation starts, and what services answer. */
 export interface FlowTestSetup {
-  /** Variables that have these values at the start. */
+  /** Initial variables. */
   readonly given?: JsonObject;
   /** E.164 with `+`. @default TEST_PHONE */
   readonly phone?: string;
-  /** Answers by the name of the service; a call takes the first one left that fits. */
+  /** Answers by service name; a call takes the first unused one that matches. */
   readonly services?: { readonly [name: string]: readonly MockAnswer[] };
 }
 
@@ -25,27 +25,27 @@ export interface FlowTest extends FlowTestSetup {
   readonly steps: readonly FlowTestStep[];
 }
 
-/** One answer of a service: exactly one of `return` and `fail`. */
+/** One service answer: exactly one of `return` and `fail`. */
 export interface MockAnswer {
-  /** The part of the input that it is for. @default any input */
+  /** The part of the input to match. @default any input */
   readonly when?: JsonObject;
   readonly return?: Json;
   /** One of ERROR_CODES, or a code of a ServiceError. */
   readonly fail?: string;
   /** @default 0 */
   readonly delayMs?: number;
-  /** Calls that it answers. @default 1 */
+  /** Number of calls it answers. @default 1 */
   readonly times?: number;
 }
 
 export interface FlowTestStep {
-  /** What is typed; '' in the first step, which dials. */
+  /** The input; '' in the first step, which dials. */
   readonly in: string;
-  /** Path of the screen that is shown then: `pin`, or `login.pin` inside a called flow. */
+  /** Path of the expected screen: `pin`, or `login.pin` inside a called flow. */
   readonly screen?: string;
   readonly text?: string;
   readonly has?: string | readonly string[];
-  /** An RE2 pattern that fits a part of the text. */
+  /** An RE2 pattern that matches part of the text. */
   readonly match?: string;
   readonly end?: boolean;
   readonly track?: readonly string[];

@@ -9,33 +9,33 @@ import type { CompiledFlow } from '../run/compile.ts';
 import { isAnswerHidden, keepsPrivate, type ScreenNode } from '../run/scope.ts';
 import type { MockAnswer } from './file.ts';
 
-/** Stands for a secret that was typed. */
+/** Replaces a secret input. */
 export interface Masked {
   /** 1 for the first secret of the dialogue, the same number for the same secret. */
   readonly secret: number;
-  /** Whether it kept the rule of its screen, apart from `sameAs`. */
+  /** Whether it satisfied the rule of its screen, apart from `sameAs`. */
   readonly fits: boolean;
 }
 
-/** Numbers for the secrets and private answers of one dialogue. It holds them while it lasts; nothing else does. */
+/** Numbers the secrets and private answers of one dialogue. Only this object holds them, and only meanwhile. */
 export interface Masks {
-  /** What may be written of an answer that is typed at this screen. */
-  mask(typed: string, node: ScreenNode | undefined): string | Masked;
+  /** What may be recorded of an input on this screen. */
+  mask(input: string, node: ScreenNode | undefined): string | Masked;
 }
 
 export function masks(now: () => number = Date.now): Masks {
   const seen: string[] = [];
   return {
-    mask: (typed, node) => {
-      if (!node || !isAnswerHidden(node) || isKey(typed, node)) return typed;
-      if (!seen.includes(typed)) seen.push(typed);
-      return { secret: seen.indexOf(typed) + 1, fits: compileRule(node.screen as InputScreen)(typed, now()) };
+    mask: (input, node) => {
+      if (!node || !isAnswerHidden(node) || isKey(input, node)) return input;
+      if (!seen.includes(input)) seen.push(input);
+      return { secret: seen.indexOf(input) + 1, fits: compileRule(node.screen as InputScreen)(input, now()) };
     },
   };
 }
 
-/** What is typed in the place of the secrets of one dialogue: the same for the same, and as fit for its screen. */
-export function standIns(now: () => number = Date.now): (masked: Masked, node: ScreenNode | undefined) => string {
+/** Substitutes for the secrets of a dialogue: equal for equal secrets, and as valid on their screen. */
+export function standIns(now: () => number = Date.now): (maskedText: Masked, node: ScreenNode | undefined) => string {
   const chosen = new Map<number, string>();
   return ({ secret, fits }, node) => {
     const screen = node?.screen.type === 'input' ? node.screen : undefined;
@@ -53,8 +53,8 @@ function standInError({ path }: ScreenNode, fits: boolean): TwinlineError {
   return new TwinlineError('ERR_INPUT', `No stand-in for a secret ${words} the rule of screen "${path}".`);
 }
 
-function isKey(typed: string, { scope }: ScreenNode): boolean {
-  return Object.values(scope.keys).includes(typed.trim());
+function isKey(input: string, { scope }: ScreenNode): boolean {
+  return Object.values(scope.keys).includes(input.trim());
 }
 
 function compileRule({ accept = {} }: InputScreen): (text: string, now: number) => boolean {
@@ -68,7 +68,7 @@ const DIGITS = '5820473916';
 const LETTERS = 'kmrtbdhgnp';
 const LENGTHS = [4, 5, 6, 8, 1, 2, 3, 7, 9, 10, 12, 16, 20];
 
-// Another one for every number, as long as there are not more of them than characters.
+// A different one for each number, as long as there are characters left.
 function listCandidates(number: number): string[] {
   const at = number % DIGITS.length;
   const rotate = (text: string) => (text.slice(at) + text.slice(0, at)).repeat(2);
@@ -77,7 +77,7 @@ function listCandidates(number: number): string[] {
   return mixed.flatMap((text) => LENGTHS.map((length) => text.slice(0, length)));
 }
 
-/** The services of a flow whose answers are private, with what may be written in their place. */
+/** The services with private answers, and what may be recorded instead. */
 export function listPrivateServices({ screens }: Pick<CompiledFlow, 'screens'>): Map<string, (answer: Json) => Json> {
   const found = new Map<string, (answer: Json) => Json>();
   for (const node of screens.values()) {
@@ -88,12 +88,12 @@ export function listPrivateServices({ screens }: Pick<CompiledFlow, 'screens'>):
   return found;
 }
 
-/** Answers of services, those that are private replaced: by the sample of their variable, else by values of the same kinds. */
+/** Replaces private answers of services: by the sample of their variable, else by values of the same kinds. */
 export function hidePrivateAnswers(
-  compiled: Pick<CompiledFlow, 'screens'>,
+  compiledFlow: Pick<CompiledFlow, 'screens'>,
   services: { readonly [service: string]: readonly MockAnswer[] },
 ): Record<string, MockAnswer[]> {
-  const hidden = listPrivateServices(compiled);
+  const hidden = listPrivateServices(compiledFlow);
   const hide = (service: string, answer: MockAnswer): MockAnswer => {
     const standIn = 'return' in answer ? hidden.get(service) : undefined;
     return standIn ? { ...answer, return: standIn(answer.return ?? null) } : answer;

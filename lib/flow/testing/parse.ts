@@ -1,10 +1,11 @@
-// How a file of tests is read: JSON of the right shape, and what is wrong with it: keys that stand twice, values of another shape, and
-// what no schema can say.
+// Parses test files: JSON of the right shape, and problems: duplicate keys, values of the wrong shape, and what no schema can
+// express.
 
 import { evaluate, type MemberNode, type ValueNode } from '@humanwhocodes/momoa';
 import type { ErrorObject } from 'ajv';
 import { RE2JS } from 're2js';
 import { ERROR_CODES } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import { findNearest, suggest } from '../expression/suggest.ts';
 import { checkFlowTests } from '../format/checks.ts';
 import { dropWrongEdits } from '../format/edits.ts';
@@ -19,13 +20,13 @@ interface TestFinding extends Finding {
   readonly code: string;
 }
 
-/** What is wrong with a file of tests that has been read, as problems of the file. */
+/** Problems of a parsed test file. */
 function findTestProblems(source: FlowSource, root: ValueNode, value: unknown): Problem[] {
   const errors = schemaErrors(value);
   const findings = errors.length ? errors.map(describeError) : findMistakes(value as FlowTestFile);
   return [
     ...findRepeatedKeys(source, root, ''),
-    ...findings.map(({ code, ...found }) => locateProblem(source, found, { code, severity: 'error' })),
+    ...findings.map(({ code, ...finding }) => locateProblem(source, finding, { code, severity: 'error' })),
   ];
 }
 
@@ -94,14 +95,14 @@ interface SchemaPart {
 
 type Mended = { readonly mend?: Mend };
 
-/** The one known name that is meant; `write` says how the file writes it, or that it cannot stand there. */
-function mendName(name: string, known: readonly string[], write: (name: string) => string | undefined): Mended {
-  const found = findNearest(name, known);
+/** The single known name that was probably meant; `write` formats it, or returns undefined if it cannot be used there. */
+function mendName(name: string, names: readonly string[], write: (name: string) => string | undefined): Mended {
+  const found = findNearest(name, names);
   const text = found?.isAlone ? write(found.name) : undefined;
   return text === undefined ? {} : { mend: { old: name, text } };
 }
 
-// What is typed or read by a caller, and was written as a number.
+// Input or text that was written as a number.
 const SPOKEN = /\/(?:in|text|has)$/;
 const UNQUOTED: { readonly [type: string]: RegExp } = { boolean: /^(?:true|false)$/, integer: /^\d{1,9}$/ };
 
@@ -135,7 +136,7 @@ const WORDS: { readonly [keyword: string]: Words } = {
   pattern: () => 'has another form',
 };
 
-// What the schema cannot say.
+// Rules that the schema cannot express.
 function findMistakes({ tests }: FlowTestFile): TestFinding[] {
   return tests.flatMap(({ name, steps, services = {} }, at) => {
     const found: TestFinding[] = [];
@@ -164,9 +165,9 @@ function findMistakes({ tests }: FlowTestFile): TestFinding[] {
   });
 }
 
-// A code that is dialled stands for the dial; before any other answer there must be one.
-function mendDial(typed: string, test: number): Mend {
-  if (/^\*[\d*]+#$/.test(typed)) return { text: '""' };
+// A dialled code means the dial; any other answer needs a dial before it.
+function mendDial(input: string, test: number): Mend {
+  if (/^\*[\d*]+#$/.test(input)) return { text: '""' };
   return { old: '{', text: '{ "in": "" }, {', place: { pointer: pointerTo('tests', test, 'steps', 0) } };
 }
 
@@ -193,7 +194,7 @@ function patternProblem(source: string): string | undefined {
 }
 
 export interface ParsedFlowTests {
-  /** There when nothing is wrong. */
+  /** Present if there are no problems. */
   readonly file?: FlowTestFile;
   readonly source: FlowSource;
   readonly problems: readonly Problem[];
@@ -208,10 +209,11 @@ export interface ParsedFlowTests {
  * file?.tests[0]?.name; // → 'leaves'
  */
 export function parseFlowTests(text: string, file: string): ParsedFlowTests {
+  requireGiven('read tests', { text, file }, { text: 'text', file: 'text' });
   const parsed = readFlowTests(text, file);
   return {
     ...parsed,
-    problems: dropWrongEdits(parsed.source.text, parsed, (mended) => readFlowTests(mended, file)),
+    problems: dropWrongEdits(parsed.source.text, parsed, (fixedText) => readFlowTests(fixedText, file)),
   };
 }
 

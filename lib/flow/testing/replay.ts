@@ -1,5 +1,5 @@
-// Recorded dialogues: lines of JSON, one for each turn, in which every secret is a number; how they are read, and how they go on a
-// later version of the flow: turn by turn the same, moved to another screen, or different.
+// Recorded dialogues: lines of JSON, one per turn, with every secret replaced by a number; parses them and replays them on a
+// later version of the flow: each turn is the same, moved to another screen, or different.
 
 import { TwinlineError } from '../../errors.ts';
 import { isCount, isListWhere, isObject, isText } from '../../given.ts';
@@ -17,24 +17,24 @@ export interface ReplayedTurn {
   readonly turn: number;
   /** As JSON; `****` for a secret. */
   readonly typed: string;
-  /** `moved`: the caller sees the same, on a screen of another name. */
+  /** `moved`: the same text on a screen with another name. */
   readonly outcome: 'same' | 'moved' | 'different';
-  /** What is different, in words. */
+  /** The difference, in words. */
   readonly message?: string;
-  /** Lines below it: a diff. */
+  /** Further lines: a diff. */
   readonly details?: readonly string[];
 }
 
-/** Types the inputs of a dialogue again; services answer as they did then. A dialogue ends with its first turn that cannot be taken. */
-export async function replayDialogue(compiled: CompiledFlow, dialogue: Dialogue): Promise<ReplayedTurn[]> {
-  const session = openTestSession(compiled, markFlow(compiled), dialogue);
+/** Replays the inputs of a dialogue; services answer as recorded. Stops at the first turn that cannot be taken. */
+export async function replayDialogue(compiledFlow: CompiledFlow, dialogue: Dialogue): Promise<ReplayedTurn[]> {
+  const session = openTestSession(compiledFlow, markFlow(compiledFlow), dialogue);
   const replayed: ReplayedTurn[] = [];
   const secretFor = standIns();
   let screen = '';
   for (const [at, turn] of dialogue.turns.entries()) {
     const place = { turn: at + 1, typed: typeof turn.in === 'string' ? session.showInput(turn.in) : '****' };
     try {
-      const typed = typeof turn.in === 'string' ? turn.in : secretFor(turn.in, compiled.screens.get(screen));
+      const typed = typeof turn.in === 'string' ? turn.in : secretFor(turn.in, compiledFlow.screens.get(screen));
       const taken = await session.take(typed);
       screen = taken.screen;
       replayed.push({ ...place, ...compareTurn(turn, taken) });
@@ -64,17 +64,17 @@ function compareTurn(then: DialogueTurn, { reply, masked, screen, unanswered }: 
   return { outcome: 'moved', message: `screen "${then.state}" is "${screen}" now.` };
 }
 
-// What stands for private values now may be longer or shorter than they were.
+// Substitutes for private values may now have another length.
 const isSameMasked = (then: string, now: string | undefined) =>
   now !== undefined && then.replace(MASKED, '*') === now.replace(MASKED, '*');
 const MASKED = /\*+(?:\s+\*+)*/g;
 
-// What a test says of a call without an answer, up to what its author should do about it.
+// The test message for an unanswered call, without its advice to the author.
 function describeUnanswered(calls: readonly string[]): string {
   return calls.map((words) => `${words.split(', and ')[0]}, and then nothing answered that.`).join(' ');
 }
 
-/** What a service answered; exactly one of `return` and `fail`. */
+/** A service answer; exactly one of `return` and `fail`. */
 export interface RecordedCall {
   readonly service: string;
   readonly return?: Json;
@@ -84,7 +84,7 @@ export interface RecordedCall {
 
 /** One turn: one line of a recording. */
 export interface RecordedTurn {
-  /** Names the dialogue among those of its file. */
+  /** Identifies the dialogue within its file. */
   readonly session: string;
   /** From 1; the first one dials. */
   readonly turn: number;
@@ -97,28 +97,28 @@ export interface RecordedTurn {
   readonly end: boolean;
   /** Path of the screen; absent once the dialogue has ended. */
   readonly state?: string;
-  /** Answers of services that this turn asked. */
+  /** Service calls of this turn. */
   readonly calls: readonly RecordedCall[];
 }
 
-/** A whole dialogue, from a recording or from a test. */
+/** A complete dialogue, from a recording or a test. */
 export interface Dialogue extends FlowTestSetup {
   readonly name: string;
   readonly flow: string;
-  /** Undefined where the recording does not hold it. */
+  /** Undefined if not recorded. */
   readonly version?: number;
   readonly turns: readonly DialogueTurn[];
 }
 
 export interface DialogueTurn {
   readonly in: string | Masked;
-  /** What was shown; what is undefined is not compared. */
+  /** The expected text; undefined is not compared. */
   readonly text?: string | undefined;
   readonly end?: boolean | undefined;
   readonly state?: string | undefined;
 }
 
-/** Reads recorded lines, however the dialogues in them alternate. Throws ERR_INPUT that names the line. */
+/** Parses recorded lines, in which dialogues may interleave. Throws ERR_INPUT naming the line. */
 export function parseRecording(text: string, file: string): Dialogue[] {
   const sessions = new Map<string, RecordedTurn[]>();
   for (const [at, line] of text.split('\n').entries()) {
@@ -136,13 +136,13 @@ export function parseRecording(text: string, file: string): Dialogue[] {
   return [...sessions.values()].map(toDialogue);
 }
 
-/** The tests of a flow as dialogues: their steps, with what they expect. */
+/** Flow tests as dialogues: their steps and expectations. */
 export function toDialogues({ flow, tests }: FlowTestFile): Dialogue[] {
   return tests.map(({ name, steps, note: _, ...setup }) => ({
     ...setup,
     name,
     flow,
-    turns: steps.map(({ in: typed, text, end, screen }) => ({ in: typed, text, end, state: screen })),
+    turns: steps.map(({ in: input, text, end, screen }) => ({ in: input, text, end, state: screen })),
   }));
 }
 
@@ -158,7 +158,7 @@ function toDialogue(turns: readonly RecordedTurn[]): Dialogue {
     version,
     services: Object.fromEntries([...names].map((name) => [name, listAnswers(name)])),
     ...(phone !== undefined && { phone }),
-    turns: turns.map(({ in: typed, text, end, state }) => ({ in: typed, text, end, state })),
+    turns: turns.map(({ in: input, text, end, state }) => ({ in: input, text, end, state })),
   };
 }
 
@@ -176,7 +176,7 @@ function readTurn(line: string, place: string): RecordedTurn {
   return value as RecordedTurn;
 }
 
-const isMasked = (typed: unknown) => isObject(typed) && isCount(typed.secret) && typeof typed.fits === 'boolean';
+const isMasked = (input: unknown) => isObject(input) && isCount(input.secret) && typeof input.fits === 'boolean';
 const isCall = (call: unknown) => isObject(call) && isText(call.service) && 'return' in call !== 'fail' in call;
 
 const KEYS: readonly (readonly [name: keyof RecordedTurn, fits: (value: unknown) => boolean])[] = [
@@ -185,7 +185,7 @@ const KEYS: readonly (readonly [name: keyof RecordedTurn, fits: (value: unknown)
   ['flow', isText],
   ['version', isCount],
   ['phone', (phone) => phone === undefined || isText(phone)],
-  ['in', (typed) => typeof typed === 'string' || isMasked(typed)],
+  ['in', (input) => typeof input === 'string' || isMasked(input)],
   ['text', (text) => typeof text === 'string'],
   ['end', (end) => typeof end === 'boolean'],
   ['state', (state) => state === undefined || isText(state)],

@@ -1,27 +1,28 @@
-// Runs the tests of a flow: compares each step with what it expects, and collects the coverage of all.
+// Runs flow tests: compares each step with its expectations, and collects the coverage.
 
 import { RE2JS } from 're2js';
 import { TwinlineError } from '../../errors.ts';
+import { requireGiven } from '../../given.ts';
 import { suggest } from '../expression/suggest.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { type Coverage, type MarkedFlow, markFlow } from './coverage.ts';
 import type { FlowTest, FlowTestFile, FlowTestSetup, FlowTestStep } from './file.ts';
-import { openTestSession, type TestStepResult } from './session.ts';
+import type { TestSession, TestStepResult } from './session.ts';
 
-/** A step at which a test of a flow failed. */
+/** A failed step of a flow test. */
 export interface FlowTestFailure {
   /** Number of the step, from 1; 0 for the test as a whole. */
   readonly step: number;
-  /** What was typed, as JSON; `****` where a secret is asked for. */
+  /** The input, as JSON; `****` for a secret. */
   readonly typed: string;
   readonly message: string;
-  /** Lines under the message: a diff, or the text that was shown. */
+  /** Further lines: a diff, or the actual text. */
   readonly details: readonly string[];
   /** JSON pointer into the file. */
   readonly pointer: string;
 }
 
-/** What the tests of a flow came to. */
+/** The result of flow tests. */
 export interface FlowTestReport {
   readonly flow: string;
   readonly tests: readonly { readonly name: string; readonly failures: readonly FlowTestFailure[] }[];
@@ -39,13 +40,17 @@ export interface FlowTestReport {
  * report.coverage.screens.missing; // → []
  */
 export async function runFlowTests(compiled: CompiledFlow, file: FlowTestFile): Promise<FlowTestReport> {
+  requireGiven('run tests', { compiled, file }, { compiled: 'compiled', file: 'object' });
   const { flow } = compiled.flow;
   if (file.flow !== flow)
     throw new TwinlineError('ERR_INPUT', `Cannot test the flow "${flow}": these tests are for "${file.flow}".`);
   const marked = markFlow(compiled);
   const tests: FlowTestReport['tests'][number][] = [];
   for (const [at, test] of file.tests.entries())
-    tests.push({ name: test.name, failures: await runTest({ compiled, marked, test, pointer: `/tests/${at}` }) });
+    tests.push({
+      name: test.name,
+      failures: await runTest({ compiled, marked, test, pointer: `/tests/${at}` }),
+    });
   return { flow, tests, coverage: marked.coverage() };
 }
 
@@ -71,9 +76,11 @@ export function failureText({ step, typed, message, details }: FlowTestFailure):
  */
 export async function recordFlowTest(
   compiled: CompiledFlow,
-  { inputs, ...test }: FlowTestSetup & { readonly name: string; readonly inputs: readonly string[] },
+  recorded: FlowTestSetup & { readonly name: string; readonly inputs: readonly string[] },
 ): Promise<FlowTest> {
-  const session = openTestSession(compiled, markFlow(compiled), test);
+  requireGiven('record a test', { compiled, recorded }, { compiled: 'compiled', recorded: 'object' });
+  const { inputs, ...test } = recorded;
+  const session = await openSession(compiled, markFlow(compiled), test);
   const steps: FlowTestStep[] = [];
   for (const input of inputs) {
     if (steps.at(-1)?.end)
@@ -91,6 +98,12 @@ export async function recordFlowTest(
   return { ...test, steps };
 }
 
+// The engine is loaded with the first test: a program that only checks flows never loads it.
+async function openSession(compiled: CompiledFlow, marked: MarkedFlow, setup: FlowTestSetup): Promise<TestSession> {
+  const { openTestSession } = await import('./session.ts');
+  return openTestSession(compiled, marked, setup);
+}
+
 interface TestRun {
   readonly compiled: CompiledFlow;
   readonly marked: MarkedFlow;
@@ -102,7 +115,7 @@ interface TestRun {
 interface Miss {
   readonly message: string;
   readonly details?: readonly string[];
-  /** The key of the step that is not met. */
+  /** The key of the unmet expectation. */
   readonly key?: keyof FlowTestStep;
 }
 
@@ -114,7 +127,7 @@ async function runTest({ compiled, marked, test, pointer }: TestRun): Promise<Fl
       const message = `The flow has no variable "${name}".${suggest(name, Object.keys(compiled.flow.vars ?? {}))}`;
       return { ...whole, message, pointer: `${pointer}/given/${name}` };
     });
-  const session = openTestSession(compiled, marked, test);
+  const session = await openSession(compiled, marked, test);
   let ended = 0;
   for (const [at, step] of test.steps.entries()) {
     const place = { step: at + 1, typed: session.showInput(step.in), pointer: `${pointer}/steps/${at}` };
@@ -147,7 +160,7 @@ async function runTest({ compiled, marked, test, pointer }: TestRun): Promise<Fl
 
 function compareStep(step: FlowTestStep, { reply, screen, tracks, unanswered }: TestStepResult): Miss[] {
   const { text } = reply;
-  // A missing answer or another screen explains every further difference: only it is reported.
+  // A missing answer or a wrong screen explains all other differences: report only that.
   if (unanswered.length) return unanswered.map((message) => ({ message }));
   const lines = text.split('\n');
   if (step.screen !== undefined && step.screen !== screen)
@@ -171,9 +184,9 @@ function compareStep(step: FlowTestStep, { reply, screen, tracks, unanswered }: 
   return found;
 }
 
-/** The lines of both: `- ` only expected, `+ ` only got, two spaces where they agree. */
-export function diffLines(expected: string, got: string): string[] {
-  const [left, right] = [expected.split('\n'), got.split('\n')];
+/** A line diff: `- ` only expected, `+ ` only actual, two spaces where they agree. */
+export function diffLines(expectedText: string, actualText: string): string[] {
+  const [left, right] = [expectedText.split('\n'), actualText.split('\n')];
   let head = 0;
   while (head < Math.min(left.length, right.length) && left[head] === right[head]) head++;
   let tail = 0;

@@ -1,9 +1,10 @@
-// One session of a flow test: every step is a turn of the real engine on a test clock, stored and read back. Services answer as the
-// test says: each call takes the first answer that fits and is left; no other service is reached.
+// One session of a flow test: every step is a turn of the real engine on a test clock, stored and read back. Each service
+// call takes the first unused answer that matches; no real service is called.
 
 import { type Clock, SimulatedClock } from '../../clock.ts';
 import type { Reply } from '../../engine/conversation.ts';
 import { createEngine, type Fact } from '../../engine/engine.ts';
+import { toPath } from '../../engine/machine/state-path.ts';
 import { isServiceCode, type Service, ServiceError, type Services } from '../../engine/service.ts';
 import { type Decision, takeTurn } from '../../engine/session/turn.ts';
 import { type ErrorCode, TwinlineError } from '../../errors.ts';
@@ -12,62 +13,63 @@ import { memorySnapshots } from '../../store/memory/index.ts';
 import { suggest } from '../expression/suggest.ts';
 import { pointerTo } from '../format/source.ts';
 import type { CompiledFlow } from '../run/compile.ts';
-import { asksForSecret, toPath } from '../run/scope.ts';
+import { asksForSecret } from '../run/scope.ts';
 import type { MarkedFlow } from './coverage.ts';
 import { type FlowTestSetup, type MockAnswer, TEST_PHONE } from './file.ts';
 
-/** What a step led to. */
+/** The result of a step. */
 export interface TestStepResult {
   readonly reply: Reply;
-  /** The same with private values masked; undefined where there are none. */
+  /** The same with private values masked; undefined if there are none. */
   readonly masked: string | undefined;
   /** Path of the screen. */
   readonly screen: string;
   readonly tracks: readonly string[];
-  /** Calls that had no answer, in words. */
+  /** Unanswered calls, in words. */
   readonly unanswered: readonly string[];
 }
 
-interface TestSession {
-  /** Takes a turn; the first one dials. Rejects as the engine does. */
+/** A session under test. */
+export interface TestSession {
+  /** Takes a turn; the first one dials. Rejects like the engine. */
   take(input: string): Promise<TestStepResult>;
-  /** How messages show an input that is typed now: not at all where a secret is asked for. */
+  /** An input as shown in messages; hidden when a secret is asked for. */
   showInput(input: string): string;
   listUnused: MockedServices['listUnused'];
 }
 
 const KEY = 'test';
 
-/** A conversation that has not been dialled yet. */
-export function openTestSession(compiled: CompiledFlow, marked: MarkedFlow, setup: FlowTestSetup): TestSession {
+/** A conversation before its dial. */
+export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFlow, setup: FlowTestSetup): TestSession {
   const clock = drivenClock();
   const store = memorySnapshots({ clock });
   let screen = '';
   let calling = '';
   let tracks: string[] = [];
   let masked: string | undefined;
-  const calls = [...compiled.screens.values()].flatMap(({ screen: one }) => (one.type === 'call' ? [one] : []));
+  const calls = [...compiledFlow.screens.values()].flatMap(({ screen: one }) => (one.type === 'call' ? [one] : []));
   const mocks = mockServices(setup.services, {
     clock,
     names: [...new Set(calls.map(({ service }) => service))],
     caller: () => calling,
   });
-  // Asked for right before a call is made.
+  // Called right before a service call.
   const callPolicy = (id: string) => {
     calling = id;
-    return marked.conversation.callPolicy(id);
+    return markedFlow.conversation.callPolicy(id);
   };
   const onFact = (fact: Fact) => {
-    if (!marked.note(fact) && fact.name === 'track') tracks.push((fact.params as { name: string }).name);
+    if (!markedFlow.note(fact) && fact.name === 'track') tracks.push((fact.params as { name: string }).name);
   };
   const engine = createEngine({
     store,
     clock,
     onFact,
-    conversations: [{ ...marked.conversation, callPolicy }],
+    conversations: [{ ...markedFlow.conversation, callPolicy }],
     services: mocks.services,
     inspector: {
-      isWatched: () => compiled.isPrivate === true,
+      isWatched: () => compiledFlow.isPrivate === true,
       emit: ({ turn }) => {
         masked = turn?.reply;
       },
@@ -79,7 +81,7 @@ export function openTestSession(compiled: CompiledFlow, marked: MarkedFlow, setu
 
   const take = async (input: string): Promise<TestStepResult> => {
     const decision: Decision =
-      screen === '' ? { kind: 'begin', ...readDialInput(compiled, setup) } : { kind: 'input', input };
+      screen === '' ? { kind: 'begin', ...readDialInput(compiledFlow, setup) } : { kind: 'input', input };
     const result = await clock.drive(takeTurn(engine, { key: KEY, decide: () => decision }));
     if (result.kind !== 'replied')
       throw new TwinlineError('ERR_INPUT', `The session does not go on: ${result.reason}.`);
@@ -90,25 +92,25 @@ export function openTestSession(compiled: CompiledFlow, marked: MarkedFlow, setu
 
   return {
     take,
-    showInput: (input) => (asksForSecret(compiled.screens.get(screen)) ? '****' : JSON.stringify(input)),
+    showInput: (input) => (asksForSecret(compiledFlow.screens.get(screen)) ? '****' : JSON.stringify(input)),
     listUnused: mocks.listUnused,
   };
 }
 
-// What the telecom door gives a flow.
+// The data that the USSD gateway passes to a flow.
 function readDialInput({ flow }: CompiledFlow, { phone = TEST_PHONE, given }: FlowTestSetup) {
   const door = { sessionId: KEY, phoneNumber: phone, serviceCode: '*100#' };
   return { conversation: flow.flow, door, input: { ...door, msisdn: phone, ...given } };
 }
 
 export interface DrivenClock extends Clock {
-  /** The outcome of `work`, with as much time passing as it waits for. Throws when it waits for something else. */
+  /** Awaits `work` while advancing the clock as far as it waits. Throws if it waits for anything but the clock. */
   drive<T>(work: Promise<T>): Promise<T>;
 }
 
 const IDLE_ROUNDS = 1_000;
 
-/** A simulated clock that is moved by what waits on it. */
+/** A simulated clock that advances whenever something waits on it. */
 export function drivenClock(): DrivenClock {
   const clock = new SimulatedClock();
   const waits = new Set<{ readonly at: number }>();
@@ -128,7 +130,7 @@ export function drivenClock(): DrivenClock {
       };
       work.then(done, done);
       for (let idle = 0; idle < IDLE_ROUNDS; idle++) {
-        // Everything that needs no time has run once this comes.
+        // By then, everything that needs no time has run.
         await new Promise(setImmediate);
         if (isDone) return work;
         if (waits.size) idle = 0;
@@ -141,9 +143,9 @@ export function drivenClock(): DrivenClock {
 
 interface MockedServices {
   readonly services: Services;
-  /** Calls since the last time that had no answer, in words. */
+  /** Unanswered calls since the last time, in words. */
   listUnanswered(): string[];
-  /** Answers that no call has taken; pointers into the test. */
+  /** Unused answers, as pointers into the test. */
   listUnused(): { readonly pointer: string; readonly message: string }[];
 }
 
@@ -151,11 +153,11 @@ interface MockPlace {
   /** Names of the services that the flow calls. */
   readonly names: readonly string[];
   readonly clock: Clock;
-  /** The screen that makes the call. */
+  /** The calling screen. */
   caller(): string;
 }
 
-/** Services that answer as `answers` say. Messages name the keys of an input, never its values. */
+/** Mock services that return `answers`. Messages contain the keys of an input, never its values. */
 function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace): MockedServices {
   const left = new Map(Object.values(answers).flatMap((list) => list.map((answer) => [answer, answer.times ?? 1])));
   let problems: string[] = [];
@@ -196,19 +198,19 @@ function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace)
 
 function describeMissing(
   { name, input, screen }: { name: string; input: JsonObject; screen: string },
-  listed: readonly MockAnswer[],
+  answers: readonly MockAnswer[],
   left: ReadonlyMap<MockAnswer, number>,
 ): string {
   const keys = Object.keys(input);
   const call = `Screen "${screen}" calls "${name}" ${keys.length ? `with ${keys.join(', ')}` : 'without input'}`;
-  if (!listed.length)
+  if (!answers.length)
     return `${call}, and the test has no answer for it. Add "${name}": [{ "return": … }] to "services".`;
-  const open = listed.filter((answer) => left.get(answer)! > 0);
+  const open = answers.filter((answer) => left.get(answer)! > 0);
   if (!open.length)
-    return `${call}, and all ${listed.length} answers for it have been used. Add one, or "times" to the last.`;
+    return `${call}, and all ${answers.length} answers for it have been used. Add one, or "times" to the last.`;
   const reasons = open.map((answer) => {
     const wanted = Object.entries(answer.when ?? {}).filter(([key, part]) => !isPart(part, input[key]));
-    return `${listed.indexOf(answer) + 1} is for another ${wanted.map(([key]) => `"${key}"`).join(' and ')}`;
+    return `${answers.indexOf(answer) + 1} is for another ${wanted.map(([key]) => `"${key}"`).join(' and ')}`;
   });
   return `${call}, and no answer that is left fits: ${reasons.join('; ')}.`;
 }
@@ -224,7 +226,7 @@ function describeUnused(
   return `Answer ${at + 1} of "${name}" ${used}. Remove it, or add the steps that lead to the call.`;
 }
 
-/** Whether every value of `part` is in `whole`: objects may have more keys there, anything else must be the same. */
+/** Whether `whole` contains every value of `part`: objects may have more keys, anything else must be equal. */
 function isPart(part: Json, whole: Json | undefined): boolean {
   if (part === null || typeof part !== 'object') return part === whole;
   if (Array.isArray(part))

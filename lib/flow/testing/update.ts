@@ -1,4 +1,4 @@
-// Updates the expectations of flow tests to what the flow shows now, and writes test files as text.
+// Updates the expectations of flow tests to the current behaviour, and formats test files.
 
 import { type MemberNode, parse as parseJson, type ValueNode } from '@humanwhocodes/momoa';
 import { COMMON_LIMITS } from '../../common-limits.ts';
@@ -12,9 +12,9 @@ import { parseFlowTests } from './parse.ts';
 import { openTestSession, type TestStepResult } from './session.ts';
 
 interface TestUpdate {
-  /** The file with its new expectations; everything else in it is as it was. */
+  /** The file with new expectations, otherwise unchanged. */
   readonly text: string;
-  /** How many expectations are new. */
+  /** Number of changed expectations. */
   readonly changed: number;
 }
 
@@ -24,21 +24,21 @@ interface Edit {
 }
 
 /**
- * Runs the tests of a file and writes what they show into the expectations that differ: `screen`, `text`, `end` and
- * `track`. What a person has to decide stays: `has`, `match`, steps behind an end, calls without an answer.
+ * Runs the tests of a file and updates the expectations that differ: `screen`, `text`, `end` and `track`. Leaves decisions to
+ * the author: `has`, `match`, steps after an end, unanswered calls.
  */
 export async function updateFlowTests(
-  compiled: CompiledFlow,
+  compiledFlow: CompiledFlow,
   { file, text, only = () => true }: { file: FlowTestFile; text: string; only?: (test: FlowTest) => boolean },
 ): Promise<TestUpdate> {
   const edits: Edit[] = [];
   for (const [at, test] of file.tests.entries())
-    if (only(test)) edits.push(...(await findEdits(compiled, test, pointerTo('tests', at, 'steps'))));
+    if (only(test)) edits.push(...(await findEdits(compiledFlow, test, pointerTo('tests', at, 'steps'))));
   return { text: applyEdits(text, edits), changed: edits.length };
 }
 
-async function findEdits(compiled: CompiledFlow, test: FlowTest, place: string): Promise<Edit[]> {
-  const session = openTestSession(compiled, markFlow(compiled), test);
+async function findEdits(compiledFlow: CompiledFlow, test: FlowTest, place: string): Promise<Edit[]> {
+  const session = openTestSession(compiledFlow, markFlow(compiledFlow), test);
   const edits: Edit[] = [];
   for (const [at, step] of test.steps.entries()) {
     const taken = await session.take(step.in).catch(() => undefined);
@@ -60,7 +60,7 @@ function differences(
     .map((key) => ({ key, value: now[key] }));
 }
 
-// From the last to the first, so that places before an edit stay where they are.
+// From last to first, so that offsets before an edit stay valid.
 function applyEdits(text: string, edits: readonly Edit[]): string {
   const { body } = parseJson(text);
   const places = edits.map(({ pointer, value }) => {
@@ -81,8 +81,8 @@ function nodeAt(root: ValueNode, pointer: string): ValueNode {
 }
 
 /**
- * The text of a test file with one more test at its end; of an empty text a new file. Throws ERR_INPUT when the file is no test
- * file, or has a test of this name.
+ * Appends a test to the text of a test file; an empty text becomes a new file. Throws ERR_INPUT if it is not a test file, or
+ * already has a test of this name.
  */
 export function addFlowTest(text: string, { flow, test }: { readonly flow: string; readonly test: FlowTest }): string {
   if (text.trim() === '') return writeFlowTests({ $schema: './test.schema.json', flow, tests: [test] });
@@ -100,25 +100,25 @@ export function addFlowTest(text: string, { flow, test }: { readonly flow: strin
 
 const WIDTH = 120;
 
-/** The JSON of flow tests, as {@link formatFile}. */
+/** The JSON of flow tests, like {@link formatFile}. */
 export function writeFlowTests(file: FlowTestFile): string {
   return formatFile(file as unknown as Json);
 }
 
-/** JSON as people write it: two spaces of indentation, and lines of at most 120 characters where texts allow it. */
+/** Formats JSON for people: two spaces of indentation, and lines of at most 120 characters where texts allow it. */
 export function formatFile(value: Json): string {
   return `${formatJson(value, '', 0)}\n`;
 }
 
-/** The same in narrower lines, of which the first begins behind so many characters. */
+/** The same with narrower lines; the first starts after `taken` characters. */
 export function formatLines(value: Json, { width, taken }: { readonly width: number; readonly taken: number }): string {
   return formatJson(value, '', taken, width);
 }
 
-// `taken` is what stands before the value and behind it in its line.
-function formatJson(value: Json, indent: string, taken: number, width = WIDTH): string {
+// `usedWidth` is the width of what precedes and follows the value on its line.
+function formatJson(value: Json, indent: string, usedWidth: number, width = WIDTH): string {
   const line = valueText(value);
-  if (value === null || typeof value !== 'object' || indent.length + taken + line.length <= width) return line;
+  if (value === null || typeof value !== 'object' || indent.length + usedWidth + line.length <= width) return line;
   const inside = `${indent}  `;
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
   const parts = Array.isArray(value)
@@ -130,7 +130,7 @@ function formatJson(value: Json, indent: string, taken: number, width = WIDTH): 
   return `${open}\n${parts.map((part) => inside + part).join(',\n')}\n${indent}${close}`;
 }
 
-/** A value in one line, formatted as in test files. */
+/** A value on one line, formatted as in test files. */
 function valueText(value: Json): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;

@@ -1,4 +1,4 @@
-// Protects callers and the node from each other: a circuit breaker and a bound on the calls at a time, around a channel.
+// Protects callers and the node from each other: a circuit breaker and a concurrency limit around a channel.
 
 import { type Clock, systemClock } from '../../clock.ts';
 import { requireGiven } from '../../given.ts';
@@ -20,41 +20,47 @@ import { makeEndedStream } from './message-stream.ts';
 export interface BreakerOptions {
   /** Consecutive failures that open the breaker. @default GATEWAY_LIMITS.breakerFailures */
   readonly failures?: number;
-  /** Milliseconds that it stays open at first, and at most. @default GATEWAY_LIMITS.breakerPauseMs, GATEWAY_LIMITS.breakerPauseMaxMs */
+  /**
+   * First and longest time in milliseconds that it stays open.
+   * @default GATEWAY_LIMITS.breakerPauseMs, GATEWAY_LIMITS.breakerPauseMaxMs
+   */
   readonly pauseMs?: number;
   readonly pauseMaxMs?: number;
-  /** Calls and streams at the same time. @default GATEWAY_LIMITS.grpcCallsAtOnce */
+  /** Concurrent calls and streams. @default GATEWAY_LIMITS.grpcCallsAtOnce */
   readonly atOnce?: number;
-  /** The usual deadline of the channel: one that passed counts only if the call had at least so long. @default GATEWAY_LIMITS.grpcDeadlineMs */
+  /**
+   * The channel's default deadline: a missed deadline counts as a failure only if the call had at least this long.
+   * @default GATEWAY_LIMITS.grpcDeadlineMs
+   */
   readonly deadlineMs?: number;
   readonly clock?: Clock;
 }
 
 export interface BreakerState {
-  /** `open`: calls fail at once; `half-open`: one call is let through to see. */
+  /** `open`: calls fail immediately; `half-open`: one trial call is let through. */
   readonly state: 'closed' | 'open' | 'half-open';
   readonly running: number;
-  /** Milliseconds until the node is tried again, 0 unless `open`. */
+  /** Milliseconds until the node is tried again; 0 unless `open`. */
   readonly retryMs: number;
-  /** Calls that were not sent since the channel was opened, by reason. */
+  /** Calls refused since the channel was opened, by reason. */
   readonly refused: { readonly open: number; readonly full: number };
-  /** Calls and streams that have ended since then: how many by code, `node 5` or `channel 14`; codes that gRPC does not have are `node other`. */
+  /** Calls and streams ended since then, by code: `node 5` or `channel 14`; codes unknown to gRPC count as `node other`. */
   readonly ended: ReadonlyMap<string, number>;
 }
 
-/** A channel that spares a node in trouble, and says how it stands. */
+/** A channel with a circuit breaker, and its state. */
 export interface GuardedChannel extends Channel {
   breaker(): BreakerState;
 }
 
-/** UNAUTHENTICATED is the last of gRPC's own. */
+/** The highest code that gRPC defines. */
 const LAST_CODE = GRPC.unauthenticated;
-const RESTING = channelStatus(GRPC.unavailable, 'The node did not answer and is left alone for a while.');
+const RESTING = channelStatus(GRPC.unavailable, 'The node did not answer; calls are suspended for a while.');
 
 /**
- * The same channel, which refuses calls with UNAVAILABLE at once when too many run, and for a pause after UNAVAILABLE or
- * a passed deadline came `failures` times in a row. After the pause one call is tried: if it reaches the node, all is
- * well again; if not, the pause is twice as long. Calls that their caller gave up say nothing about the node.
+ * Wraps a channel. Calls fail immediately with UNAVAILABLE when too many are running, and for a pause after `failures`
+ * consecutive calls ended with UNAVAILABLE or a missed deadline. After the pause one trial call is made: if it reaches the
+ * node, the breaker closes; if not, the pause doubles. Calls given up by their caller say nothing about the node.
  * @example
  * const channel = guardedChannel(http2Channel({ upstream: '127.0.0.1:1' }), { failures: 5, pauseMs: 1_000 });
  * await channel.ready(50); // → false
@@ -66,11 +72,11 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
   const { deadlineMs = GATEWAY_LIMITS.grpcDeadlineMs, clock = systemClock } = options;
   const { pauseMs = GATEWAY_LIMITS.breakerPauseMs, pauseMaxMs = GATEWAY_LIMITS.breakerPauseMaxMs } = options;
   const refused = { open: 0, full: 0 };
-  // With 0 from the start, so that a rate over it has a beginning.
-  const ended = new Map([['node 0', 0]]);
+  // Starts at 0, so that a rate over it has a first sample.
+  const endedByCode = new Map([['node 0', 0]]);
   let inARow = 0;
   let running = 0;
-  // How often in a row it opened; 0 while it is closed.
+  // Consecutive openings; 0 while closed.
   let openings = 0;
   let openUntil = 0;
   let isTrying = false;
@@ -81,8 +87,8 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
   }
 
   function enter(call: RpcCall | StreamCall): Status | ((status: Status) => void) {
-    const before = state();
-    if (before === 'open' || (before === 'half-open' && isTrying)) {
+    const stateBefore = state();
+    if (stateBefore === 'open' || (stateBefore === 'half-open' && isTrying)) {
       refused.open++;
       return RESTING;
     }
@@ -91,7 +97,7 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
       return CHANNEL_STATUS.full;
     }
     running++;
-    const isTrial = before === 'half-open';
+    const isTrial = stateBefore === 'half-open';
     if (isTrial) isTrying = true;
     return (status) => {
       running--;
@@ -103,11 +109,11 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
 
   function noteEnd({ from, code }: Status): void {
     const key = `${from} ${code >= 0 && code <= LAST_CODE ? code : 'other'}`;
-    ended.set(key, (ended.get(key) ?? 0) + 1);
+    endedByCode.set(key, (endedByCode.get(key) ?? 0) + 1);
   }
 
   function judge(how: Reachability, isTrial: boolean): void {
-    // Calls that began before the breaker opened come back late: they neither close it nor lengthen its pause.
+    // Calls started before the breaker opened return late: they neither close it nor extend its pause.
     if (openings && !isTrial) return;
     if (how === 'reached') {
       inARow = 0;
@@ -119,7 +125,7 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
 
   function verdict(status: Status, hadMs: number): Reachability {
     const { code, from } = status;
-    // The node answered; it was this side that had no room.
+    // The node answered; it was the gateway that had no room.
     if (status === CHANNEL_STATUS.crowded) return 'reached';
     if (code === GRPC.unavailable) return 'failed';
     if (code === GRPC.deadlineExceeded && from === 'channel') return hadMs >= deadlineMs ? 'failed' : 'unknown';
@@ -147,12 +153,12 @@ export function guardedChannel(channel: Channel, options: BreakerOptions = {}): 
     breaker: () => ({
       state: state(),
       running,
-      ended,
+      ended: endedByCode,
       retryMs: state() === 'open' ? openUntil - clock.monotonic() : 0,
       refused: { ...refused },
     }),
   };
 }
 
-/** Whether a call reached the node; `unknown`: it says nothing about the node. */
+/** Whether a call reached the node; `unknown` if it says nothing about the node. */
 type Reachability = 'reached' | 'failed' | 'unknown';

@@ -1,11 +1,11 @@
-// What the gateway needs of a connection to the node: calls with raw bytes, a deadline and metadata, answered by a status; the
-// statuses that a channel makes itself, and those that it reads from what the node sent.
+// The interface of a channel to the node: calls with raw bytes, a deadline and metadata, answered by a status. Also the
+// statuses that channels generate, and parsing of statuses from the node.
 
 import { TwinlineError } from '../../errors.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { findMetadataProblem, type Metadata } from './metadata.ts';
 
-/** The codes of gRPC that a channel itself answers with; a node may send any number. */
+/** The gRPC codes that channels use themselves; a node may send any number. */
 export const GRPC = {
   ok: 0,
   cancelled: 1,
@@ -22,113 +22,115 @@ export const GRPC = {
 
 /** How a call ended. */
 export interface Status {
-  /** 0 to 16, or what the node sent. */
+  /** 0 to 16, or whatever the node sent. */
   readonly code: number;
-  /** At most LIMITS.grpcMessageChars characters. From the node as it was sent; from the channel it names no address. */
+  /** At most LIMITS.grpcMessageChars characters. Verbatim from the node; from the channel it contains no address. */
   readonly message: string;
-  /** Who says so. */
+  /** Which side reported it. */
   readonly from: 'node' | 'channel';
 }
 
 interface AnyCall {
   /** `/package.Service/Method` */
   readonly path: string;
-  /** Sent to the node. Names that gRPC keeps for itself (`grpc-…`, `te`, `host`, …) are refused. @default none */
+  /** Sent to the node. Names reserved by gRPC (`grpc-…`, `te`, `host`, …) are refused. @default none */
   readonly metadata?: Metadata;
-  /** Milliseconds that the call may take; sent to the node as its deadline. @default the channel's */
+  /** Timeout of the call in milliseconds; sent to the node as its deadline. @default the channel's */
   readonly deadlineMs?: number;
-  /** Ends the call with CANCELLED, also at the node. */
+  /** Ends the call with CANCELLED, at the node too. */
   readonly signal?: StopSignal;
 }
 
 /** A unary call of a node. */
 export interface RpcCall extends AnyCall {
-  /** The request message, without the frame of gRPC; at most LIMITS.grpcRequestBytes. */
+  /** The request message, without the gRPC frame; at most LIMITS.grpcRequestBytes. */
   readonly request: Uint8Array;
 }
 
 /** A streaming call of a node. */
 export interface StreamCall extends AnyCall {
-  /** One message, or for a method that takes a stream all of them. */
+  /** One message, or all messages for a client-streaming method. */
   readonly requests: readonly Uint8Array[];
 }
 
-/** What a unary call gave. */
+/** The result of a unary call. */
 export interface RpcAnswer {
   readonly status: Status;
-  /** The answer message; empty unless the code is 0. */
+  /** The reply message; empty unless the code is 0. */
   readonly bytes: Buffer;
-  /** What the node sent before the message, and after it. */
+  /** Metadata sent before the message, and after it. */
   readonly headers: Metadata;
   readonly trailers: Metadata;
 }
 
-/** The end of a stream of messages. */
+/** The end of a message stream. */
 export type StreamEnd = Pick<RpcAnswer, 'status' | 'trailers'>;
 
-/** The messages of a streaming answer, read one by one. */
+/** The messages of a streaming reply, read one by one. */
 export interface MessageStream {
-  /** Resolves with what the node sent before the first message, empty when it sent nothing. Never rejects. */
+  /** Resolves with the metadata before the first message, empty if there is none. Never rejects. */
   readonly headers: Promise<Metadata>;
   /**
-   * The messages, once; ends with the stream, with any status. Who takes no message slows the node down. Leaving the
-   * loop cancels the call. Read them also after an abort: large ones that wait count for the channel until then. Never throws.
+   * The messages, iterable once; ends with the stream, whatever its status. Back pressure reaches the node; leaving the loop
+   * cancels the call. Iterate even after an abort: until then, large pending messages count against the channel's budget.
+   * Never throws.
    */
   readonly messages: AsyncIterable<Buffer>;
-  /** Resolves when the stream is over and its last message has come to the reader, or the reader has left. Never rejects. */
+  /** Resolves when the stream is over and its last message has been read, or the reader has left. Never rejects. */
   readonly end: Promise<StreamEnd>;
 }
 
 export interface ChannelHealth {
-  /** `idle`: there was no call yet, or the last connection was given back; `failing`: the last attempt to connect failed. */
+  /** `idle`: no call yet, or the last connection was released; `failing`: the last connection attempt failed. */
   readonly state: 'idle' | 'connecting' | 'ready' | 'failing' | 'closed';
-  /** Why the last attempt or connection failed, for logs; names addresses. */
+  /** Why the last attempt or connection failed, for logs; may contain addresses. */
   readonly trouble?: string;
 }
 
 /**
- * One node. Connects with the first call, and again after a connection was lost: an attempt that failed is followed by a
- * growing pause, in which calls fail with UNAVAILABLE at once. Nothing that the node may have seen is sent twice.
+ * A connection to one node. Connects on the first call and reconnects after a loss; a failed attempt is followed by a growing
+ * pause, during which calls fail immediately with UNAVAILABLE. A request that the node may have seen is never sent twice.
  */
 export interface Channel {
   /** `host:port` */
   readonly name: string;
-  /** Never rejects: what fails is a status. */
+  /** Never rejects: failures are statuses. */
   unary(call: RpcCall): Promise<RpcAnswer>;
-  /** A call that is answered by any number of messages. */
+  /** A call answered by any number of messages. */
   stream(call: StreamCall): MessageStream;
   health(): ChannelHealth;
-  /** Connects if needed; whether a connection stands within `ms` milliseconds. Never rejects. */
+  /** Connects if needed; resolves to whether the connection is up within `ms` milliseconds. Never rejects. */
   ready(ms: number): Promise<boolean>;
-  /** Takes no more calls, lets running ones end for LIMITS.grpcCloseMs, cuts the rest. Again: harmless. */
+  /** Refuses new calls, lets running ones finish for LIMITS.grpcCloseMs and cancels the rest. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Where a channel leads, and its limits. */
+/** The address of a node, and limits. */
 export interface ChannelOptions {
   /** `host:port`; an IPv6 address in brackets. */
   readonly upstream: string;
-  /** `true`: TLS with the authorities that Node knows; `ca`: with these, in PEM. @default false: plain HTTP/2 */
+  /** `true`: TLS with Node's CA certificates; `ca`: with these, in PEM. @default false: plain HTTP/2 */
   readonly tls?: boolean | { readonly ca: string | Buffer };
   /** @default LIMITS.grpcDeadlineMs */
   readonly deadlineMs?: number;
-  /** Bytes of one message from the node, unpacked; more is RESOURCE_EXHAUSTED. @default LIMITS.grpcAnswerBytes */
+  /** Bytes of a message from the node, decompressed; a larger one is RESOURCE_EXHAUSTED. @default LIMITS.grpcAnswerBytes */
   readonly answerBytes?: number;
   /**
-   * Bytes of messages beyond 64 KB that are held for all calls together, until they are whole or their reader has taken
-   * them; calls for which there is no room end with UNAVAILABLE. @default LIMITS.grpcHeldBytes
+   * Bytes of messages over 64 KB buffered for all calls together, until they are complete or read; calls that exceed it end
+   * with UNAVAILABLE.
+   * @default LIMITS.grpcHeldBytes
    */
   readonly heldBytes?: number;
   /** @default LIMITS.grpcConnectMs */
   readonly connectMs?: number;
-  /** Milliseconds that a connection which seems dead may take to answer a ping. @default LIMITS.grpcPingMs */
+  /** Milliseconds that a silent connection may take to answer a ping. @default LIMITS.grpcPingMs */
   readonly pingMs?: number;
-  /** Milliseconds of the first pause, and of the longest. @default LIMITS.grpcBackoffMs, LIMITS.grpcBackoffMaxMs */
+  /** First and longest pause in milliseconds. @default LIMITS.grpcBackoffMs, LIMITS.grpcBackoffMaxMs */
   readonly backoffMs?: number;
   readonly backoffMaxMs?: number;
 }
 
-/** Throws ERR_CONFIG for what is not `host:port`. */
+/** Throws ERR_CONFIG unless it is `host:port`. */
 export function checkUpstream(upstream: string): void {
   const [, port] = /^(?:[\w.-]+|\[[0-9a-f:.]+\]):(\d{1,5})$/i.exec(upstream) ?? [];
   if (Number(port) > 0 && Number(port) < 65_536) return;
@@ -138,14 +140,14 @@ export function checkUpstream(upstream: string): void {
   );
 }
 
-/** What a call listens to; an AbortSignal is one. */
+/** The part of an AbortSignal that a call uses. */
 export interface StopSignal {
   readonly aborted: boolean;
   addEventListener(type: 'abort', listener: () => void, options?: { readonly once: true }): void;
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** A StopSignal with its switch: each request has two of them, and an AbortController of Node costs as much as matching a path. */
+/** A StopSignal and its switch. A request needs two, and Node's AbortController costs as much as matching a path. */
 export class Stop implements StopSignal {
   aborted = false;
   #listeners: (() => void)[] = [];
@@ -169,43 +171,43 @@ export class Stop implements StopSignal {
   }
 }
 
-/** A status of the channel. Its message names no address, since clients read it. */
+/** A status of the channel. Clients see the message, so it contains no address. */
 export function channelStatus(code: number, message: string): Status {
   return { code, message, from: 'channel' };
 }
 
-/** The answer to a call that was not made. */
+/** The reply to a call that was not made. */
 export function makeFailedAnswer(status: Status): RpcAnswer {
   return { status, bytes: NOTHING, headers: [], trailers: [] };
 }
 
 const NOTHING = Buffer.alloc(0);
 
-/** The statuses that a channel makes itself, by what happened. */
+/** Statuses generated by a channel. */
 export const CHANNEL_STATUS = {
-  unreachable: channelStatus(GRPC.unavailable, 'The node cannot be reached.'),
+  unreachable: channelStatus(GRPC.unavailable, 'The node is unreachable.'),
   lost: channelStatus(GRPC.unavailable, 'The connection to the node was lost.'),
   closed: channelStatus(GRPC.unavailable, 'The connection to the node was closed.'),
-  late: channelStatus(GRPC.deadlineExceeded, 'The deadline passed before the node had answered.'),
+  late: channelStatus(GRPC.deadlineExceeded, 'The deadline passed before the node answered.'),
   cancelled: channelStatus(GRPC.cancelled, 'The call was cancelled.'),
   unfinished: channelStatus(GRPC.internal, 'The node ended the call without a status.'),
   refused: channelStatus(GRPC.unavailable, 'The node refused the call.'),
   full: channelStatus(GRPC.unavailable, 'Too many calls to the node are running.'),
   crowded: channelStatus(
     GRPC.unavailable,
-    'Too many large answers of the node are on their way. Ask again later, or for smaller pages.',
+    'Too many large replies from the node are in flight. Try again later, or request smaller pages.',
   ),
-  limitExceeded: channelStatus(GRPC.resourceExhausted, 'The node or its answer exceeds a limit.'),
+  limitExceeded: channelStatus(GRPC.resourceExhausted, 'The node or its reply exceeds a limit.'),
   noStatus: channelStatus(GRPC.unknown, 'The node answered with headers only, and no status.'),
-  noMessage: channelStatus(GRPC.internal, 'The node said OK but sent no message.'),
+  noMessage: channelStatus(GRPC.internal, 'The node returned OK but sent no message.'),
   messages: channelStatus(GRPC.internal, 'The node sent more than one message.'),
 } as const;
 
 export function answerTooLarge(maxBytes: number): Status {
-  return channelStatus(GRPC.resourceExhausted, `The answer of the node is larger than ${maxBytes} bytes.`);
+  return channelStatus(GRPC.resourceExhausted, `The node's reply is larger than ${maxBytes} bytes.`);
 }
 
-/** Why a call is not begun at all, or undefined. */
+/** Why a call must not be sent, or undefined. */
 export function checkCall(call: RpcCall | StreamCall): Status | undefined {
   if (call.signal?.aborted) return CHANNEL_STATUS.cancelled;
   if (call.deadlineMs !== undefined && call.deadlineMs <= 0) return CHANNEL_STATUS.late;
@@ -216,7 +218,7 @@ export function checkCall(call: RpcCall | StreamCall): Status | undefined {
   return channelStatus(GRPC.resourceExhausted, `The request is larger than ${GATEWAY_LIMITS.grpcRequestBytes} bytes.`);
 }
 
-/** The status in trailers, or in headers that are all that came; undefined when there is none. */
+/** The status in trailers or trailers-only headers; undefined when there is none. */
 export function readStatus(trailers: ReadonlyMap<string, string>): Status | undefined {
   const code = trailers.get('grpc-status');
   if (code === undefined) return undefined;
@@ -244,17 +246,17 @@ const BY_HTTP: { readonly [status: number]: number } = {
   504: GRPC.unavailable,
 };
 
-/** What headers that are not those of gRPC mean, or undefined when they are. */
+/** The status for non-gRPC headers; undefined for gRPC ones. */
 export function findHttpStatus(headers: ReadonlyMap<string, string>): Status | undefined {
   const http = Number(headers.get(':status'));
   if (http !== 200) return channelStatus(BY_HTTP[http] ?? GRPC.unknown, `The node answered with HTTP status ${http}.`);
   if (/^application\/grpc($|[+;])/.test(headers.get('content-type') ?? '')) return undefined;
-  return channelStatus(GRPC.unknown, 'The node answered with something else than gRPC.');
+  return channelStatus(GRPC.unknown, 'The node did not answer with gRPC.');
 }
 
 const TIMEOUT_DIGITS = 99_999_999;
 
-/** The value of `grpc-timeout` for milliseconds: at most eight digits and a unit. */
+/** Formats milliseconds as `grpc-timeout`: at most eight digits and a unit. */
 export function formatTimeout(ms: number): string {
   return ms <= TIMEOUT_DIGITS ? `${Math.ceil(ms)}m` : `${Math.min(Math.ceil(ms / 1_000), TIMEOUT_DIGITS)}S`;
 }

@@ -1,4 +1,4 @@
-// A channel to the node on grpc-js: the default. It resolves names, balances over their addresses and unpacks compressed answers.
+// A channel on grpc-js, the default: resolves names, balances over their addresses, and decompresses replies.
 
 import type { StatusObject } from '@grpc/grpc-js';
 import { type CallOptions, Client, connectivityState, credentials, Metadata as Headers, status } from '@grpc/grpc-js';
@@ -25,7 +25,7 @@ const NOTHING = Buffer.alloc(0);
 const NONE: Metadata = [];
 const same = (bytes: Buffer): Buffer => bytes;
 
-/** Opens a channel to one node; returns at once. Throws ERR_CONFIG for a bad address. */
+/** Opens a channel to one node; returns immediately. Throws ERR_CONFIG for an invalid address. */
 export function grpcChannel(options: ChannelOptions): Channel {
   const {
     upstream,
@@ -40,7 +40,7 @@ export function grpcChannel(options: ChannelOptions): Channel {
   let idle: (() => void) | undefined;
   let trouble: string | undefined;
 
-  /** Counts the call as running, until the function that it gives translates its status. */
+  /** Registers a running call; the returned function ends it and translates its status. */
   function begin(call: RpcCall | StreamCall, cancel: () => void): (object: StatusObject) => Status {
     const abort = () => cancel();
     call.signal?.addEventListener('abort', abort, { once: true });
@@ -57,7 +57,7 @@ export function grpcChannel(options: ChannelOptions): Channel {
   async function unary(call: RpcCall): Promise<RpcAnswer> {
     const beganAt = performance.now();
     const answer = await tryUnary(call);
-    // The node did not begin with it, says HTTP/2: it may be sent again.
+    // REFUSED_STREAM in HTTP/2: the node has not processed the request, so it may be sent again.
     if (answer.status !== CHANNEL_STATUS.refused) return answer;
     const left = (call.deadlineMs ?? deadlineMs) - (performance.now() - beganAt);
     return left > 0 && !call.signal?.aborted ? tryUnary({ ...call, deadlineMs: left }) : answer;
@@ -75,12 +75,12 @@ export function grpcChannel(options: ChannelOptions): Channel {
         toBuffer(call.request),
         encodeMetadata(call),
         callOptions(call, deadlineMs),
-        // With an error, `status` of the channel says OK to an answer without a message.
+        // Use `error`: for a reply without a message, the channel's `status` is OK.
         (error, message) => {
           if (message) bytes = message;
-          const ended = error ?? { code: status.OK, details: '', metadata: new Headers() };
+          const outcome = error ?? { code: status.OK, details: '', metadata: new Headers() };
           made.once('status', ({ metadata }: StatusObject) =>
-            resolve({ status: settle(ended), bytes, headers, trailers: decodeMetadata(metadata) }),
+            resolve({ status: settle(outcome), bytes, headers, trailers: decodeMetadata(metadata) }),
           );
         },
       );
@@ -103,12 +103,13 @@ export function grpcChannel(options: ChannelOptions): Channel {
     let isCancelled = false;
     made.on('metadata', (metadata: Headers) => sink.headers(decodeMetadata(metadata)));
     made.on('data', sink.message);
-    // `status` tells the same.
+    // The `status` event reports the same.
     made.on('error', () => {});
     made.on('status', (object: StatusObject) => {
       const ending = { status: settle(object), trailers: decodeMetadata(object.metadata) };
       finish = () => sink.end(ending);
-      // While a reader is slow, messages wait in the stream, and the status comes before them. They have no 'end' when nobody reads on.
+      // With a slow reader, messages wait in the stream and the status arrives before them. Without a reader, 'end' never
+      // comes.
       if (made.readableLength && !isCancelled) made.once('end', finish);
       else finish();
     });
@@ -176,7 +177,7 @@ function createCredentials({ tls = false }: ChannelOptions) {
   return credentials.createSsl(tls === true ? null : Buffer.from(tls.ca));
 }
 
-// Nothing from the environment or from DNS: no proxies, no settings of services; and no retries of its own.
+// Ignore environment and DNS settings (proxies, service configs), and disable grpc-js's own retries.
 function channelOptions(options: ChannelOptions) {
   const { answerBytes = GATEWAY_LIMITS.grpcAnswerBytes, pingMs = GATEWAY_LIMITS.grpcPingMs } = options;
   const { backoffMs = GATEWAY_LIMITS.grpcBackoffMs, backoffMaxMs = GATEWAY_LIMITS.grpcBackoffMaxMs } = options;
@@ -214,7 +215,7 @@ function decodeMetadata(headers: Headers): Metadata {
     .flatMap((name) => headers.get(name).map((value) => [name, value] as const));
 }
 
-// grpc-js does not tell its own statuses from those of the node. Its texts name addresses, and two of its codes mislead.
+// grpc-js does not distinguish its own statuses from the node's. Its texts contain addresses, and two of its codes mislead.
 const OWN: readonly (readonly [code: number, text: RegExp, meaning: Status])[] = [
   [status.CANCELLED, /^(Cancelled on client|Call cancelled)$/, CHANNEL_STATUS.cancelled],
   [status.DEADLINE_EXCEEDED, /^Deadline exceeded after /, CHANNEL_STATUS.late],
@@ -231,8 +232,8 @@ const OWN: readonly (readonly [code: number, text: RegExp, meaning: Status])[] =
 ];
 
 function translateStatus(object: StatusObject, answerBytes: number): Status {
-  // It has neither when an answer cannot be unpacked.
-  const { code = status.INTERNAL, details = 'The answer of the node cannot be unpacked.' } =
+  // Both are absent when a reply cannot be decompressed.
+  const { code = status.INTERNAL, details = "The node's reply cannot be decompressed." } =
     object as Partial<StatusObject>;
   const own = OWN.find(([its, text]) => its === code && text.test(details));
   if (own) return own[2];

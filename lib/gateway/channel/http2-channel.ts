@@ -1,4 +1,4 @@
-// A channel to the node on our own HTTP/2 client (lib/gateway/http2): a call costs less than a tenth of the CPU of grpc-js.
+// A channel on our own HTTP/2 client (lib/gateway/http2): a call costs less than a tenth of the CPU of grpc-js.
 
 import { requireGiven } from '../../given.ts';
 import { openHttp2 } from '../http2/open.ts';
@@ -20,8 +20,8 @@ const NOTHING = Buffer.alloc(0);
 const NONE: Metadata = [];
 
 /**
- * Opens a channel to one node; returns at once. It tells the node that it takes no compressed messages. Names are
- * resolved anew for each connection; there is one connection at a time. Throws ERR_CONFIG for a bad address.
+ * Opens a channel to one node; returns immediately. It announces no compression. Uses one connection at a time, and resolves
+ * the name again for each. Throws ERR_CONFIG for an invalid address.
  * @example
  * const channel = http2Channel({ upstream: '127.0.0.1:1', deadlineMs: 200 });
  * const { status } = await channel.unary({ path: '/demo.Library/Get', request: new Uint8Array() });
@@ -43,8 +43,8 @@ export function http2Channel(options: ChannelOptions): Channel {
   return {
     name: upstream,
     unary: (call) => {
-      const refused = checkCall(call);
-      if (refused) return Promise.resolve(makeFailedAnswer(refused));
+      const refusal = checkCall(call);
+      if (refusal) return Promise.resolve(makeFailedAnswer(refusal));
       return new Promise((resolve) => {
         const source = client.startCall(
           call,
@@ -53,8 +53,8 @@ export function http2Channel(options: ChannelOptions): Channel {
       });
     },
     stream: (call) => {
-      const refused = checkCall(call);
-      return refused ? makeEndedStream(refused) : messageStream((sink) => client.startCall(call, sink), budget);
+      const refusal = checkCall(call);
+      return refusal ? makeEndedStream(refusal) : messageStream((sink) => client.startCall(call, sink), budget);
     },
     health: client.health,
     ready: (ms) => waitUntilReady(client.connect, { ms, isReady: () => client.health().state === 'ready' }),
@@ -62,7 +62,7 @@ export function http2Channel(options: ChannelOptions): Channel {
   };
 }
 
-/** Gathers the one message of a call that is not a stream. */
+/** Collects the single message of a unary call. */
 function collectMessage(resolve: (answer: RpcAnswer) => void, cancel: () => void): Sink {
   let headers = NONE;
   let bytes: Buffer | undefined;

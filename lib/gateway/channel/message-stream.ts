@@ -1,13 +1,13 @@
-// A stream of messages for one reader: messages wait in a queue, and when much waits, the sender has to wait too.
+// A stream of messages for one reader, with back pressure on the sender when too many are queued.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { CHANNEL_STATUS, type MessageStream, type Status, type StreamEnd } from './channel.ts';
 import type { Metadata } from './metadata.ts';
 
-/** What a message costs besides its bytes: an empty one is not free. */
+/** Overhead of a message besides its bytes, so that an empty one is not free. */
 const MESSAGE_BYTES = 64;
-/** Places of messages that were taken before the list is cut. */
+/** Taken slots before the array is compacted. */
 const CUT_PLACES = 1_024;
 
 export class MessageQueue {
@@ -19,7 +19,7 @@ export class MessageQueue {
     return this.#messages.length - this.#first;
   }
 
-  /** Whether the sender should wait: GATEWAY_LIMITS.grpcAheadBytes, or GATEWAY_LIMITS.grpcAheadMessages, are waiting. */
+  /** Whether the sender should pause: GATEWAY_LIMITS.grpcAheadBytes or GATEWAY_LIMITS.grpcAheadMessages are queued. */
   get isFull(): boolean {
     return this.#bytes > GATEWAY_LIMITS.grpcAheadBytes || this.length >= GATEWAY_LIMITS.grpcAheadMessages;
   }
@@ -29,7 +29,7 @@ export class MessageQueue {
     this.#bytes += message.length + MESSAGE_BYTES;
   }
 
-  /** Takes the oldest one. Takes constant time, however many wait. */
+  /** Takes the oldest message, in constant time. */
   take(): Buffer | undefined {
     const message = this.#messages[this.#first];
     if (!message) return undefined;
@@ -46,7 +46,7 @@ export class MessageQueue {
   }
 }
 
-/** Bytes that may be held at the same time by all who share a budget. Each gives back what it took. */
+/** A limit on bytes held concurrently by everyone who shares the budget. */
 export class ByteBudget {
   readonly #most: number;
   #held = 0;
@@ -55,12 +55,12 @@ export class ByteBudget {
     this.#most = most;
   }
 
-  /** Bytes that are held now. */
+  /** Bytes held now. */
   get held(): number {
     return this.#held;
   }
 
-  /** Takes `bytes`; false, and nothing is taken, when there is no room for them. */
+  /** Reserves `bytes`; false, reserving nothing, when the budget is exhausted. */
   take(bytes: number): boolean {
     if (this.#held + bytes > this.#most) return false;
     this.#held += bytes;
@@ -72,14 +72,14 @@ export class ByteBudget {
   }
 }
 
-/** Where a call puts what comes from the node; `end` is the last. */
+/** Receives what the node sends; `end` comes last. */
 export interface Sink {
   headers(metadata: Metadata): void;
   message(bytes: Buffer): void;
   end(end: StreamEnd): void;
 }
 
-/** The call behind a stream. Between `pause` and `resume` it holds what comes, and lets the node send no more. */
+/** The call behind a stream. While paused, it buffers what arrives and stops the node from sending more. */
 export interface CallSource {
   pause(): void;
   resume(): void;
@@ -87,9 +87,9 @@ export interface CallSource {
 }
 
 /**
- * Starts a call and gives what it receives as a stream. A large message counts in `budget` until the reader has taken it;
- * a stream for which there is no room ends with UNAVAILABLE. The reader gets GATEWAY_LIMITS.grpcMessagesPerTurn messages, or as
- * many as it takes in GATEWAY_LIMITS.gatewayTurnMs, in one turn of the event loop.
+ * Starts a call and returns its messages as a stream. A large message counts against `budget` until it is read; a stream that
+ * exceeds the budget ends with UNAVAILABLE. The reader gets GATEWAY_LIMITS.grpcMessagesPerTurn messages, or
+ * GATEWAY_LIMITS.gatewayTurnMs of processing, per event-loop turn.
  */
 export function messageStream(start: (sink: Sink) => CallSource, budget: ByteBudget): MessageStream {
   const headers = createDeferred<Metadata>();
@@ -141,38 +141,41 @@ export function messageStream(start: (sink: Sink) => CallSource, budget: ByteBud
   }
 
   async function* messages(): AsyncGenerator<Buffer> {
-    let given = 0;
-    let begun = performance.now();
+    let count = 0;
+    let startedAt = performance.now();
     try {
       for (;;) {
         const message = take();
         if (message) {
           yield message;
-          if (++given < GATEWAY_LIMITS.grpcMessagesPerTurn && performance.now() - begun < GATEWAY_LIMITS.gatewayTurnMs)
+          if (
+            ++count < GATEWAY_LIMITS.grpcMessagesPerTurn &&
+            performance.now() - startedAt < GATEWAY_LIMITS.gatewayTurnMs
+          )
             continue;
-          // What waits already, and a source that goes on at once, would keep the thread from everything else.
+          // Otherwise queued messages, or a source that refills immediately, would block the event loop.
           await nextTurn();
-          given = 0;
-          begun = performance.now();
+          count = 0;
+          startedAt = performance.now();
         } else if (isOver) return;
         else await new Promise<void>((resolve) => (reader = resolve));
       }
     } finally {
       isLeft = true;
       source.cancel();
-      for (let left = waiting.take(); left; left = waiting.take()) budget.give(largeBytes(left));
+      for (let pending = waiting.take(); pending; pending = waiting.take()) budget.give(largeBytes(pending));
     }
   }
 
   return { headers: headers.promise, messages: messages(), end: end.promise };
 }
 
-/** What a message counts for in a budget: the small ones are bounded by the number of streams. */
+/** How much a message counts against a budget; small messages are bounded by the number of streams. */
 function largeBytes({ length }: Buffer): number {
   return length > GATEWAY_LIMITS.grpcAheadBytes ? length : 0;
 }
 
-/** A stream that is over before it began. */
+/** A stream that has already ended. */
 export function makeEndedStream(status: Status): MessageStream {
   return messageStream((sink) => {
     sink.end({ status, trailers: [] });

@@ -1,4 +1,4 @@
-// Descriptors of a node's services: read, put in order, checked for what is missing, made into a registry.
+// The descriptors of a node's services: parsed, sorted, checked for missing types, and compiled into a registry.
 
 import { create, createFileRegistry, type DescFile, fromBinary } from '@bufbuild/protobuf';
 import {
@@ -26,13 +26,13 @@ import { type Declared, fillJsonNames, listDeclared, listReferences, nameTypesFu
 /** Compiled protobuf files: services and types by name. */
 export interface Descriptors {
   readonly registry: FileRegistry;
-  /** All methods of all services, by file and as they stand there. */
+  /** All methods of all services, in file order. */
   readonly methods: readonly DescMethod[];
   /** Files and services that cannot be used, and why. */
   readonly left: readonly Detail[];
 }
 
-/** Well-known files are added where they are missing: the types inside an Any may need them. */
+/** Well-known files, added if missing, because types inside an Any may need them. */
 const WELL_KNOWN: readonly FileDescriptorProto[] = [
   file_google_protobuf_any,
   file_google_protobuf_source_context,
@@ -48,9 +48,9 @@ const WELL_KNOWN: readonly FileDescriptorProto[] = [
 ].map(({ proto }) => proto);
 
 /**
- * Reads the bytes of a google.protobuf.FileDescriptorSet, as `protoc --include_imports --descriptor_set_out` writes it.
- * Files with types that are nowhere are left out, and so is what needs them. Throws ERR_CONFIG with each of them in
- * `details` when no service is left. `source` names the set in messages.
+ * Parses a google.protobuf.FileDescriptorSet, as written by `protoc --include_imports --descriptor_set_out`. Files that refer
+ * to missing types are skipped, and so are their dependents. Throws ERR_CONFIG, with each problem in `details`, when no
+ * service is left. `source` names the set in messages.
  * @example
  * import { readFileSync } from 'node:fs';
  *
@@ -67,7 +67,7 @@ export function readDescriptorSet(bytes: Uint8Array, source = 'The descriptor se
 }
 
 /**
- * The same from the single FileDescriptorProtos that server reflection gives, in any order, with repeats.
+ * The same for single FileDescriptorProtos from server reflection, in any order, with duplicates.
  * @example
  * readDescriptorFiles([]).methods; // → []
  * readDescriptorFiles([Buffer.from('?')]); // throws ERR_CONFIG
@@ -87,16 +87,16 @@ function decode(read: () => FileDescriptorProto[], source: string): FileDescript
     return read();
   } catch (cause) {
     const what = 'Write it with protoc --include_imports --descriptor_set_out';
-    throw new TwinlineError('ERR_CONFIG', `${source} cannot be read: it is no FileDescriptorSet. ${what}.`, { cause });
+    throw new TwinlineError('ERR_CONFIG', `${source} is not a FileDescriptorSet. ${what}.`, { cause });
   }
 }
 
-function register(given: readonly FileDescriptorProto[], source: string): Descriptors {
+function register(inputs: readonly FileDescriptorProto[], source: string): Descriptors {
   const files = new Map(WELL_KNOWN.map((file) => [file.name, file]));
-  for (const file of given) files.set(file.name, file);
-  for (const file of given) for (const message of file.messageType) fillJsonNames(message);
+  for (const file of inputs) files.set(file.name, file);
+  for (const file of inputs) for (const message of file.messageType) fillJsonNames(message);
   const declared = listDeclared(files.values());
-  for (const file of given) nameTypesFully(file, declared);
+  for (const file of inputs) nameTypesFully(file, declared);
   const left = dropIncomplete(files);
   const registry = createRegistry(sortFiles(files, source), left);
   const services = [...registry.files].flatMap((file) => file.services);
@@ -104,37 +104,37 @@ function register(given: readonly FileDescriptorProto[], source: string): Descri
   return { registry, methods: services.flatMap((service) => service.methods), left };
 }
 
-/** Takes out files that need a type which is nowhere, until all that is left is whole; gives them with the reason. */
+/** Removes files that refer to missing types until the rest is complete; returns the problems. */
 function dropIncomplete(files: Map<string, FileDescriptorProto>): Detail[] {
   const left: Detail[] = [];
   for (;;) {
     const declared = listDeclared(files.values());
-    const found = [...files.values()].flatMap((file) => missingTypes(file, { files, declared }));
-    if (!found.length) return left;
-    left.push(...found);
-    for (const { field: name } of found) {
-      const known = WELL_KNOWN.find((file) => file.name === name);
-      if (known && files.get(name) !== known) files.set(name, known);
+    const problems = [...files.values()].flatMap((file) => missingTypes(file, { files, declared }));
+    if (!problems.length) return left;
+    left.push(...problems);
+    for (const { field: name } of problems) {
+      const standard = WELL_KNOWN.find((file) => file.name === name);
+      if (standard && files.get(name) !== standard) files.set(name, standard);
       else files.delete(name);
     }
   }
 }
 
-function createRegistry(sorted: readonly FileDescriptorProto[], left: Detail[]): FileRegistry {
+function createRegistry(files: readonly FileDescriptorProto[], left: Detail[]): FileRegistry {
   try {
-    return createFileRegistry(create(FileDescriptorSetSchema, { file: [...sorted] }));
+    return createFileRegistry(create(FileDescriptorSetSchema, { file: [...files] }));
   } catch {
-    return createFileRegistry(create(FileDescriptorSetSchema, { file: filterReadable(sorted, left) }));
+    return createFileRegistry(create(FileDescriptorSetSchema, { file: filterReadable(files, left) }));
   }
 }
 
-/** The files that the library can read, which may be all but one of an edition that it does not know. */
-function filterReadable(sorted: readonly FileDescriptorProto[], left: Detail[]): FileDescriptorProto[] {
-  const known = new Map<string, DescFile>();
-  return sorted.filter((file) => {
+/** The files that the library can parse; it rejects a file with an unknown edition. */
+function filterReadable(files: readonly FileDescriptorProto[], left: Detail[]): FileDescriptorProto[] {
+  const readable = new Map<string, DescFile>();
+  return files.filter((file) => {
     try {
-      const read = createFileRegistry(file, (name) => known.get(name)).getFile(file.name)!;
-      known.set(file.name, read);
+      const read = createFileRegistry(file, (name) => readable.get(name)).getFile(file.name)!;
+      readable.set(file.name, read);
       return true;
     } catch (cause) {
       left.push({ field: file.name, error: (cause as Error).message });
@@ -145,10 +145,13 @@ function filterReadable(sorted: readonly FileDescriptorProto[], left: Detail[]):
 
 type Files = ReadonlyMap<string, FileDescriptorProto>;
 
-// An import that only brings options may be missing: nothing here needs it.
-function missingTypes(file: FileDescriptorProto, { files, declared }: { files: Files; declared: Declared }): Detail[] {
+// A missing import is harmless if it only provides options.
+function missingTypes(
+  file: FileDescriptorProto,
+  { files, declared: typeNames }: { files: Files; declared: Declared },
+): Detail[] {
   const names = new Set([...listReferences(file)].map(({ name }) => name));
-  const absent = [...names].filter((name) => !declared.has(name));
+  const absent = [...names].filter((name) => !typeNames.has(name));
   if (!absent.length) return [];
   const imports = file.dependency.filter((name) => !files.has(name));
   const why = imports.length ? `the imports ${imports.join(', ')} are missing` : 'no file declares them';
@@ -157,25 +160,25 @@ function missingTypes(file: FileDescriptorProto, { files, declared }: { files: F
   ];
 }
 
-/** Every file after those that it imports; imports that are not there are left out. */
+/** Sorts files after their imports; missing imports are dropped. */
 function sortFiles(files: Files, source: string): FileDescriptorProto[] {
-  const sorted: FileDescriptorProto[] = [];
+  const ordered: FileDescriptorProto[] = [];
   const state = new Map<string, 'open' | 'done'>();
   const visit = (file: FileDescriptorProto, trail: readonly string[]): void => {
-    const seen = state.get(file.name);
-    if (seen === 'open') {
+    const visitState = state.get(file.name);
+    if (visitState === 'open') {
       const circle = [...trail.slice(trail.indexOf(file.name)), file.name].join(' → ');
       throw configFileError(source, [{ field: file.name, error: `it imports itself: ${circle}` }]);
     }
-    if (seen) return;
+    if (visitState) return;
     state.set(file.name, 'open');
     const dependency = file.dependency.filter((name) => files.has(name));
     for (const name of dependency) visit(files.get(name)!, [...trail, file.name]);
     state.set(file.name, 'done');
-    // Absent fields are found on the prototype of the message, which a copy would not have.
+    // In place: defaults of unset fields are on the message's prototype, which a copy would lack.
     if (dependency.length < file.dependency.length) Object.assign(file, { dependency, publicDependency: [] });
-    sorted.push(file);
+    ordered.push(file);
   };
   for (const file of files.values()) visit(file, []);
-  return sorted;
+  return ordered;
 }

@@ -1,28 +1,28 @@
-// Options that extend descriptors, read from their bytes: google.api.http of methods, and those of gogoproto, which say how
-// nodes of the Cosmos family print a field.
+// Extension options, decoded from their bytes: google.api.http on methods, and gogoproto options that determine how Cosmos
+// nodes print a field.
 
 import type { DescField, DescMethod, UnknownField } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
 export interface HttpRule {
-  /** `GET`, `PUT`, …, a method of its own, or `*` for any. */
+  /** `GET`, `PUT`, …, a custom method, or `*` for any. */
   readonly method: string;
   readonly template: string;
-  /** '': no body; `*`: the whole request message; else the field that the body is. */
+  /** '': no body; `*`: the whole request message; otherwise the field for the body. */
   readonly body: string;
-  /** '': the whole reply; else the field that is the answer. */
+  /** '': the whole reply; otherwise the field to return. */
   readonly responseBody: string;
-  /** An additional rule that has additional rules itself, which it may not. */
+  /** An additional binding with additional bindings of its own, which is not allowed. */
   readonly isNested: boolean;
 }
 
 const HTTP = 72_295_728;
 const METHODS = { 2: 'GET', 3: 'PUT', 4: 'POST', 5: 'DELETE', 6: 'PATCH' } as const;
 
-/** The rule of a method and its additional ones; none when it has no such option. Throws on bytes that are no HttpRule. */
+/** A method's rule and its additional bindings; empty without the option. Throws for bytes that are not an HttpRule. */
 export function readHttpRules({ proto }: DescMethod): HttpRule[] {
   const parts = findFields(proto.options, HTTP, WireType.LengthDelimited);
-  // Repeated options are one message in parts.
+  // Repeated occurrences of a message option are merged.
   const bytes = Buffer.concat(parts.map(({ data }) => new BinaryReader(data).bytes()));
   return parts.length ? readRule(bytes, 'additional') : [];
 }
@@ -53,15 +53,15 @@ function readRule(bytes: Uint8Array, further: 'additional' | 'none'): HttpRule[]
 }
 
 export interface GogoOptions {
-  /** false: a message that is not set is printed with its defaults, not as null. */
+  /** false: an unset message is printed with its defaults, not as null. */
   readonly nullable: boolean;
-  /** A Timestamp that is Go's time.Time, whose default is the year 1. */
+  /** Whether a Timestamp is a Go time.Time, whose default is the year 1. */
   readonly stdtime: boolean;
-  /** How the Go type of the field is printed. */
+  /** How the field's Go type is printed. */
   readonly type: GoType;
 }
 
-/** decimal: whole number of 10⁻¹⁸; whole: a number of any size; json: bytes that are JSON; plain: as Protobuf says. */
+/** decimal: an integer in units of 10⁻¹⁸; whole: an integer of any size; json: bytes of JSON; plain: the Protobuf default. */
 export type GoType = 'decimal' | 'whole' | 'json' | 'plain';
 
 const NULLABLE = 65_001;
@@ -69,7 +69,7 @@ const CUSTOM_TYPE = 65_003;
 const CAST_TYPE = 65_007;
 const STD_TIME = 65_010;
 
-// Named with the path of a Go package before, such as cosmossdk.io/math.LegacyDec.
+// By the last part of a qualified Go name, such as cosmossdk.io/math.LegacyDec.
 const CUSTOM_TYPES: { readonly [name: string]: GoType } = {
   LegacyDec: 'decimal',
   Dec: 'decimal',
@@ -95,10 +95,10 @@ function findGoType(types: { readonly [name: string]: GoType }, path = ''): GoTy
   return Object.hasOwn(types, name) ? types[name] : undefined;
 }
 
-/** An options message as the descriptors hold it; what is not declared is kept as it came. */
+/** An options message; undeclared extensions are in its unknown fields. */
 type Options = { readonly $unknown?: UnknownField[] | undefined } | undefined;
 
-/** A text option; the last one counts. */
+/** A string option; the last occurrence wins. */
 function textOption(options: Options, number: number): string | undefined {
   const last = findFields(options, number, WireType.LengthDelimited).at(-1);
   return last && new BinaryReader(last.data).string();
@@ -113,7 +113,7 @@ function findFields(options: Options, number: number, wireType: WireType): Unkno
   return (options?.$unknown ?? []).filter((field) => field.no === number && field.wireType === wireType);
 }
 
-/** Reads the fields that `readers` names by number, in their order, and skips all others. Throws on bytes that are no message. */
+/** Calls `readers` by field number in wire order and skips other fields. Throws for malformed bytes. */
 export function readFields(
   bytes: Uint8Array,
   readers: { readonly [number: number]: (reader: BinaryReader) => void },

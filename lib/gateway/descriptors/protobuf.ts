@@ -1,5 +1,5 @@
-// What declarations of this package use of @bufbuild/protobuf, for TypeScript below 5.7, which cannot read that package's own. All
-// others get those: see `#protobuf` in package.json.
+// The types of @bufbuild/protobuf that our declarations use, for TypeScript below 5.7, which cannot read that package's own
+// declarations. Newer versions get those: see `#protobuf` in package.json.
 
 /** A field of a message type. */
 export interface DescField {
@@ -12,7 +12,7 @@ export interface DescField {
 /** A message type. */
 export interface DescMessage {
   readonly kind: 'message';
-  /** With its package: `ixo.entity.v1beta1.Entity`. */
+  /** Qualified: `ixo.entity.v1beta1.Entity`. */
   readonly typeName: string;
   readonly fields: readonly DescField[];
 }

@@ -1,16 +1,16 @@
-// The messages of gRPC server reflection, as far as they are needed (v1 and v1alpha have the same fields), and the files in
-// their replies, in the order in which they can be read.
+// The subset of gRPC server reflection messages that we use (identical in v1 and v1alpha), and the files in replies, sorted
+// by imports.
 
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { TwinlineError } from '../../errors.ts';
 import { readFields } from './options.ts';
 
-/** What a node is asked for: the names of all services, the file that declares a symbol, or a file by its name. */
+/** Asks for all service names, the file that declares a symbol, or a file by name. */
 export type ReflectionRequest = 'services' | { readonly symbol: string } | { readonly file: string };
 
 export type ReflectionReply =
   | { readonly kind: 'services'; readonly names: readonly string[] }
-  /** Each a `google.protobuf.FileDescriptorProto`, as the node sent it. */
+  /** Each a `google.protobuf.FileDescriptorProto`, verbatim. */
   | { readonly kind: 'files'; readonly files: readonly Uint8Array[] }
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
   | { readonly kind: 'nothing' };
@@ -24,7 +24,7 @@ export function encodeRequest(request: ReflectionRequest): Uint8Array {
   return writer.finish();
 }
 
-/** Reads a `ServerReflectionResponse`. Throws ERR_SERVICE for bytes that are none. */
+/** Parses a `ServerReflectionResponse`. Throws ERR_SERVICE for malformed bytes. */
 export function readReply(message: Uint8Array, node: string): ReflectionReply {
   let reply: ReflectionReply = { kind: 'nothing' };
   try {
@@ -40,15 +40,15 @@ export function readReply(message: Uint8Array, node: string): ReflectionReply {
 }
 
 function unreadable(node: string, cause: unknown): TwinlineError {
-  const text = `The node ${node} sent descriptors that cannot be read. Give a file of descriptors instead.`;
+  const text = `The node ${node} sent malformed descriptors. Use a descriptor file instead.`;
   return new TwinlineError('ERR_SERVICE', text, { cause });
 }
 
-/** All values of a field of bytes or text. */
+/** All values of a bytes or string field. */
 export function readRepeated(message: Uint8Array, field: number): Uint8Array[] {
-  const found: Uint8Array[] = [];
-  readFields(message, { [field]: (reader) => found.push(reader.bytes()) });
-  return found;
+  const values: Uint8Array[] = [];
+  readFields(message, { [field]: (reader) => values.push(reader.bytes()) });
+  return values;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -57,7 +57,7 @@ export function decodeText(bytes: Uint8Array | undefined): string {
   return bytes ? utf8.decode(bytes) : '';
 }
 
-// A service and a file have their name in the first field.
+// Services and files both have their name in field 1.
 function readName(message: Uint8Array): string {
   return decodeText(readRepeated(message, 1)[0]);
 }
@@ -71,27 +71,27 @@ function readError(bytes: Uint8Array): ReflectionReply {
 export interface File {
   readonly name: string;
   readonly imports: readonly string[];
-  /** A `google.protobuf.FileDescriptorProto`, as it came. */
+  /** A `google.protobuf.FileDescriptorProto`, verbatim. */
   readonly content: Uint8Array;
 }
 
-/** Throws ERR_SERVICE for bytes that are no file. */
+/** Throws ERR_SERVICE for malformed bytes. */
 export function readFile(content: Uint8Array, node: string): File {
   try {
     const name = readName(content);
     if (!name) throw new Error('A file has no name.');
-    // A copy: what came is a part of a larger message.
+    // A copy, because the input is a view of a larger message.
     return { name, imports: readRepeated(content, 3).map(decodeText), content: Uint8Array.from(content) };
   } catch (cause) {
     throw unreadable(node, cause);
   }
 }
 
-/** The files, each after those that it imports; imports that go in a circle stay in the order in which they came. */
+/** Sorts files after their imports; circular imports keep their order. */
 export function sortByImports(files: ReadonlyMap<string, File>): File[] {
   const ordered: File[] = [];
   const seen = new Set<string>();
-  // A stack of its own: a chain of imports may be as long as there are files.
+  // An explicit stack, because an import chain may be as long as the list of files.
   for (const start of files.keys()) {
     const stack = [{ name: start, isLast: false }];
     for (let top = stack.pop(); top; top = stack.pop()) {

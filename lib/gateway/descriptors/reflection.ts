@@ -1,4 +1,4 @@
-// Asks a node for the descriptors of its services (gRPC server reflection, v1 or v1alpha) and gives them as they are.
+// Downloads a node's descriptors by gRPC server reflection (v1 or v1alpha), unchanged.
 
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { type Detail, TwinlineError } from '../../errors.ts';
@@ -16,30 +16,29 @@ import {
 
 /** Options of `reflect`. */
 export interface ReflectionOptions {
-  /** Milliseconds for all of it. @default GATEWAY_LIMITS.reflectionMs */
+  /** Milliseconds for the whole download. @default GATEWAY_LIMITS.reflectionMs */
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
-  /** Files, and bytes of all files together. @default GATEWAY_LIMITS.reflectionFiles, GATEWAY_LIMITS.reflectionBytes */
+  /** Limits on files and total bytes. @default GATEWAY_LIMITS.reflectionFiles, GATEWAY_LIMITS.reflectionBytes */
   readonly maxFiles?: number;
   readonly maxBytes?: number;
 }
 
-/** What a node has said of its services. */
+/** A node's services and descriptors. */
 export interface Reflected {
-  /** A `google.protobuf.FileDescriptorSet`: the bytes of each file as the node sent them, what is imported first. */
+  /** A `google.protobuf.FileDescriptorSet` of the files as the node sent them, imports first. */
   readonly descriptors: Uint8Array;
-  /** The services that the node names, without those of reflection. */
+  /** The listed services, except reflection itself. */
   readonly services: readonly string[];
-  /** Files that others import and the node does not have. */
+  /** Imported files that the node lacks. */
   readonly missing: readonly string[];
-  /** Services that the node names and does not describe, and why. */
+  /** Services that the node lists but does not describe, and why. */
   readonly left: readonly Detail[];
 }
 
 /**
- * Reads all services of a node with their files and what these import. Rejects with ERR_SERVICE when the node offers no
- * reflection (reason `not-offered`), breaks off or describes none of the services that it names, and with ERR_INPUT when
- * it sends too much.
+ * Downloads the descriptors of all services, with their imports. Rejects with ERR_SERVICE when the node offers no reflection
+ * (reason `not-offered`), aborts, or describes none of its services; with ERR_INPUT when it sends too much.
  * @example
  * const channel = http2Channel({ upstream: '127.0.0.1:1' });
  * await reflect(channel, { deadlineMs: 200 }); // throws ERR_SERVICE
@@ -67,9 +66,9 @@ async function listServices(
   for await (const reply of callReflection(channel, { service, requests: ['services'], ...left() })) {
     if (reply.kind !== 'services')
       throw reflectionError(channel, `it does not list its services: ${describeReply(reply)}`);
-    const named = reply.names.filter((name) => !name.startsWith('grpc.reflection.'));
-    if (named.length <= GATEWAY_LIMITS.reflectionFiles) return { service, services: [...new Set(named)] };
-    throw reflectionError(channel, `it lists ${named.length} services`);
+    const names = reply.names.filter((name) => !name.startsWith('grpc.reflection.'));
+    if (names.length <= GATEWAY_LIMITS.reflectionFiles) return { service, services: [...new Set(names)] };
+    throw reflectionError(channel, `it lists ${names.length} services`);
   }
   throw reflectionError(channel, 'it did not answer');
 }
@@ -83,25 +82,25 @@ function encodeSet(files: readonly File[]): Uint8Array {
 interface GatherOptions {
   readonly service: Version;
   readonly symbols: readonly string[];
-  /** What is left of the time, asked anew for each call. */
+  /** The remaining time, computed for each call. */
   readonly left: () => { readonly deadlineMs: number; readonly signal?: StopSignal };
-  /** Files, and bytes of all files together. */
+  /** Limits on files and total bytes. */
   readonly maxFiles: number;
   readonly maxBytes: number;
-  /** Whether a file that others import is known and need not be read. @default none is */
+  /** Whether an imported file is known and need not be read. @default none is */
   readonly isKnown?: (file: string) => boolean;
 }
 
 interface Gathered {
   /** By name. */
   readonly files: ReadonlyMap<string, File>;
-  /** Files that others import and the node does not have. */
+  /** Imported files that the node lacks. */
   readonly missing: ReadonlySet<string>;
   /** Symbols that the node does not describe, and why. */
   readonly left: readonly Detail[];
 }
 
-/** Rejects with ERR_SERVICE when the node breaks off or answers what is no reply, with ERR_INPUT when it sends too much. */
+/** Rejects with ERR_SERVICE when the node aborts or sends an invalid reply, with ERR_INPUT when it sends too much. */
 export async function gatherFiles(channel: Channel, options: GatherOptions): Promise<Gathered> {
   const { service, symbols, left: timeLeft, maxFiles, maxBytes, isKnown = () => false } = options;
   const files = new Map<string, File>();
@@ -111,8 +110,8 @@ export async function gatherFiles(channel: Channel, options: GatherOptions): Pro
 
   await read(symbols.map((symbol) => ({ symbol })));
   for (;;) {
-    const wanted = new Set([...files.values()].flatMap(({ imports }) => imports));
-    const next = [...wanted].filter((name) => !files.has(name) && !missing.has(name) && !isKnown(name));
+    const needed = new Set([...files.values()].flatMap(({ imports }) => imports));
+    const next = [...needed].filter((name) => !files.has(name) && !missing.has(name) && !isKnown(name));
     if (!next.length) return { files, missing, left };
     if (files.size + missing.size + next.length > maxFiles) throw tooMuch();
     await read(next.map((name) => ({ file: name })));
@@ -124,7 +123,7 @@ export async function gatherFiles(channel: Channel, options: GatherOptions): Pro
     let at = 0;
     for await (const reply of callReflection(channel, { service, requests, ...timeLeft() }))
       take(requests[at++]!, reply);
-    if (at < requests.length) throw reflectionError(channel, `it answered ${at} of ${requests.length} questions`);
+    if (at < requests.length) throw reflectionError(channel, `it answered ${at} of ${requests.length} requests`);
   }
 
   function take(request: ReflectionRequest, reply: ReflectionReply): void {
@@ -146,13 +145,13 @@ export async function gatherFiles(channel: Channel, options: GatherOptions): Pro
   function tooMuch(): TwinlineError {
     return new TwinlineError(
       'ERR_INPUT',
-      `The node ${channel.name} describes itself in more than ${maxFiles} files or ${maxBytes} bytes. ` +
-        'Give the descriptors of the services that you need in a file instead.',
+      `The node ${channel.name} has descriptors of more than ${maxFiles} files or ${maxBytes} bytes. ` +
+        'Use a descriptor file with the services that you need instead.',
     );
   }
 }
 
-// v1alpha is all that nodes of Cosmos SDK before 0.50 speak; the messages are the same.
+// Nodes with Cosmos SDK before 0.50 only speak v1alpha; the messages are the same.
 const VERSIONS = ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection'] as const;
 
 type Version = (typeof VERSIONS)[number];
@@ -167,7 +166,7 @@ interface ReflectionCall {
   readonly signal?: StopSignal;
 }
 
-/** The replies to all requests, in order; throws ERR_SERVICE when the stream does not end well. */
+/** The replies to all requests, in order; throws ERR_SERVICE when the stream fails early. */
 async function* callReflection(
   channel: Channel,
   { service, requests, ...rest }: ReflectionCall,
@@ -176,7 +175,7 @@ async function* callReflection(
   const { messages, end } = channel.stream({ path, requests: requests.map(encodeRequest), ...rest });
   let count = 0;
   for await (const message of messages) {
-    // More replies than requests: a node that never stops.
+    // Stop a node that sends more replies than requests.
     if (count++ >= requests.length) break;
     yield readReply(message, channel.name);
   }
@@ -186,7 +185,7 @@ async function* callReflection(
     throw reflectionError(channel, `the call ended with code ${code} (${message})`);
 }
 
-/** Tries one version after the other; rejects with ERR_SERVICE, reason `not-offered`, when the node knows none. */
+/** Tries each version; rejects with ERR_SERVICE, reason `not-offered`, when the node supports none. */
 export async function tryVersions<T>(channel: Channel, work: (service: Version) => Promise<T>): Promise<T> {
   for (const service of VERSIONS)
     try {
@@ -194,19 +193,19 @@ export async function tryVersions<T>(channel: Channel, work: (service: Version) 
     } catch (error) {
       if (!(error instanceof NotOffered)) throw error;
     }
-  throw reflectionError(channel, 'it offers no reflection', 'not-offered');
+  throw reflectionError(channel, 'it does not offer reflection', 'not-offered');
 }
 
 function reflectionError(channel: Channel, why: string, reason?: 'not-offered'): TwinlineError {
   return new TwinlineError(
     'ERR_SERVICE',
     `Cannot read the descriptors of the node ${channel.name}: ${why}. ` +
-      'Turn on server reflection at the node, or give a file of descriptors.',
+      'Enable server reflection on the node, or use a descriptor file.',
     reason && { reason },
   );
 }
 
-/** Describes a reply that is not what was asked for. */
+/** Describes an unexpected reply. */
 function describeReply(reply: ReflectionReply): string {
   return reply.kind === 'error' ? `code ${reply.code}, ${reply.message}` : `it sent ${reply.kind}`;
 }

@@ -1,4 +1,4 @@
-// The names of types in descriptors: what files declare, and what their fields and methods mean by a name.
+// Type names in descriptors: declarations, and resolution of references.
 
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';
 import {
@@ -9,10 +9,10 @@ import {
   type MethodDescriptorProto,
 } from '@bufbuild/protobuf/wkt';
 
-/** Full names with the dot before, such as `.shop.Item`. */
+/** Fully qualified names with a leading dot, such as `.shop.Item`. */
 export type Declared = ReadonlyMap<string, 'message' | 'enum'>;
 
-/** All types of these files. */
+/** All types declared in these files. */
 export function listDeclared(files: Iterable<FileDescriptorProto>): Declared {
   const names = new Map<string, 'message' | 'enum'>();
   const declare = (scope: string, { name, nestedType, enumType }: DescriptorProto): void => {
@@ -28,17 +28,17 @@ export function listDeclared(files: Iterable<FileDescriptorProto>): Declared {
   return names;
 }
 
-/** A place in a file where a type is named. */
+/** A type reference in a file. */
 interface Reference {
   readonly name: string;
-  /** The full name of the message, service or package around it. */
+  /** The qualified name of the enclosing message, service or package. */
   readonly scope: string;
   rename(name: string): void;
-  /** The field whose type it is, if it is one. */
+  /** The field whose type it is, if any. */
   readonly field?: FieldDescriptorProto;
 }
 
-/** Every place where a file names a type. */
+/** Every type reference in a file. */
 export function* listReferences(file: FileDescriptorProto): Generator<Reference> {
   const scope = packageScope(file);
   yield* fieldReferences(file.extension, scope);
@@ -69,24 +69,24 @@ function* fieldReferences(fields: readonly FieldDescriptorProto[], scope: string
 }
 
 /**
- * Writes every name of a type in full. descriptor.proto allows names without the dot before, which are looked for from
- * the innermost scope outwards, and then fields may leave it to the reader whether they are of a message or an enum.
+ * Resolves every type reference to a fully qualified name. descriptor.proto allows relative names, which are resolved from
+ * the innermost scope outwards, and then fields may omit whether they are messages or enums.
  */
-export function nameTypesFully(file: FileDescriptorProto, declared: Declared): void {
+export function nameTypesFully(file: FileDescriptorProto, typeNames: Declared): void {
   for (const { name, scope, rename, field } of listReferences(file)) {
-    const full = name.startsWith('.') ? name : findFrom(scope, { name, declared });
+    const full = name.startsWith('.') ? name : findFrom(scope, { name, declared: typeNames });
     if (full !== name) rename(full);
-    // The value of a field that was not set is found on the prototype of the message.
-    if (field && !Object.hasOwn(field, 'type') && declared.has(full))
-      field.type = declared.get(full) === 'enum' ? FieldType.ENUM : FieldType.MESSAGE;
+    // The default of an unset field is on the message's prototype.
+    if (field && !Object.hasOwn(field, 'type') && typeNames.has(full))
+      field.type = typeNames.get(full) === 'enum' ? FieldType.ENUM : FieldType.MESSAGE;
   }
 }
 
-// What is nowhere stays as it is written.
-function findFrom(scope: string, { name, declared }: { name: string; declared: Declared }): string {
+// An unresolvable name is left unchanged.
+function findFrom(scope: string, { name, declared: typeNames }: { name: string; declared: Declared }): string {
   for (let around = scope; ; around = around.slice(0, around.lastIndexOf('.'))) {
     const full = `${around}.${name}`;
-    if (declared.has(full)) return full;
+    if (typeNames.has(full)) return full;
     if (!around) return name;
   }
 }
@@ -95,7 +95,7 @@ function packageScope(file: FileDescriptorProto): string {
   return file.package ? `.${file.package}` : '';
 }
 
-/** protoc writes these names; other tools may leave them to the reader. */
+/** Sets JSON names, which protoc writes but other tools may omit. */
 export function fillJsonNames({ field, nestedType }: DescriptorProto): void {
   for (const one of field) one.jsonName ||= protoCamelCase(one.name);
   for (const one of nestedType) fillJsonNames(one);

@@ -1,5 +1,5 @@
-// Message types that no descriptor declares, such as those inside an Any: the node is asked for them, within bounds, and what
-// it says is kept beside the types of the descriptors.
+// Types that no descriptor declares, such as inside an Any: looked up on the node, within limits, and kept alongside the
+// descriptors.
 
 import { createFileRegistry, type DescFile, type DescMessage, fromBinary } from '@bufbuild/protobuf';
 import { nestedTypes } from '@bufbuild/protobuf/reflect';
@@ -13,24 +13,24 @@ import { gatherFiles, tryVersions } from './reflection.ts';
 import { type File, sortByImports } from './reflection-messages.ts';
 import { fillJsonNames, listDeclared, listReferences, nameTypesFully } from './type-names.ts';
 
-/** Files that the node was asked for, and the types that were wanted of them. */
+/** Files read from the node, and the types they were read for. */
 export interface Lesson {
   readonly files: ReadonlyMap<string, File>;
   readonly wanted: ReadonlySet<string>;
 }
 
 export interface LearnedTypes {
-  /** Finds what the descriptors declare and what was learned. */
+  /** Resolves declared and learned types. */
   readonly registry: FileRegistry;
   isKnownFile(name: string): boolean;
-  /** All that was learned, in order. */
+  /** Everything learned so far, in order. */
   readonly lessons: readonly Lesson[];
-  /** Adds the messages of these files, `wanted` among them. Files that cannot be used are passed over. */
-  learn(files: ReadonlyMap<string, File>, wanted: ReadonlySet<string>): void;
+  /** Adds the messages of these files, including `wanted`. Unusable files are skipped. */
+  learn(files: ReadonlyMap<string, File>, typeNames: ReadonlySet<string>): void;
 }
 
 /**
- * Nothing learned yet.
+ * Starts with nothing learned.
  * @example
  * import { readFileSync } from 'node:fs';
  *
@@ -50,7 +50,7 @@ export function learnedTypes(base: FileRegistry): LearnedTypes {
       for (const message of proto.messageType) fillJsonNames(message);
       if ([...listReferences(proto)].some(({ name }) => !name.startsWith('.')))
         nameTypesFully(proto, listDeclared([proto, ...[...base.files, ...files.values()].map((file) => file.proto)]));
-      // One that only brings options may be missing.
+      // A missing import is harmless if it only provides options.
       const dependency = proto.dependency.filter((name) => getFile(name) !== undefined);
       if (dependency.length < proto.dependency.length) Object.assign(proto, { dependency, publicDependency: [] });
       return createFileRegistry(proto, getFile).getFile(proto.name);
@@ -60,73 +60,76 @@ export function learnedTypes(base: FileRegistry): LearnedTypes {
   }
 
   return {
-    // The members of a registry do not look for each other.
+    // The registry's other methods do not call `getMessage`, so override each.
     registry: Object.assign(Object.create(base) as FileRegistry, {
       getMessage,
       get: (name: string) => base.get(name) ?? messages.get(name),
     }),
     isKnownFile: (name) => getFile(name) !== undefined,
     lessons,
-    learn: (given, wanted) => {
-      lessons.push({ files: given, wanted });
-      for (const file of sortByImports(given)) {
-        const known = getFile(file.name);
-        const made = known && !declaresNew(file, { known, wanted }) ? undefined : read(file);
-        if (!made) continue;
-        if (!known) files.set(made.proto.name, made);
-        for (const type of nestedTypes(made))
+    learn: (learntFiles, typeNames) => {
+      lessons.push({ files: learntFiles, wanted: typeNames });
+      for (const file of sortByImports(learntFiles)) {
+        const existing = getFile(file.name);
+        const parsed = existing && !declaresNew(file, { known: existing, wanted: typeNames }) ? undefined : read(file);
+        if (!parsed) continue;
+        if (!existing) files.set(parsed.proto.name, parsed);
+        for (const type of nestedTypes(parsed))
           if (type.kind === 'message' && !getMessage(type.typeName)) messages.set(type.typeName, type);
       }
     },
   };
 }
 
-/** Whether a file of a known name may declare what is wanted: the node is newer than what is known of it. */
-function declaresNew({ content }: File, { known, wanted }: { known: DescFile; wanted: ReadonlySet<string> }): boolean {
-  const scope = known.proto.package ? `${known.proto.package}.` : '';
+/** Whether a file with a known name may declare a wanted type, because the node is newer than our descriptors. */
+function declaresNew(
+  { content }: File,
+  { known: existing, wanted }: { known: DescFile; wanted: ReadonlySet<string> },
+): boolean {
+  const scope = existing.proto.package ? `${existing.proto.package}.` : '';
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
   return [...wanted].some((name) => name.startsWith(scope) && bytes.includes(name.slice(name.lastIndexOf('.') + 1)));
 }
 
-/** Takes the name of each, such as `cosmos.crypto.secp256k1.PubKey`; names come from messages and may be anything. */
+/** Receives type names such as `cosmos.crypto.secp256k1.PubKey`; they come from messages and may be anything. */
 export interface UnknownTypes {
   add(name: string): void;
 }
 
-/** The same registry, which reports the types that it does not have. */
+/** Wraps a registry to report types that it lacks. */
 export function reportingRegistry(registry: Registry, unknown: UnknownTypes): Registry {
   return Object.assign(Object.create(registry) as Registry, {
     getMessage: (name: string) => {
-      const found = registry.getMessage(name);
-      if (!found) unknown.add(name);
-      return found;
+      const message = registry.getMessage(name);
+      if (!message) unknown.add(name);
+      return message;
     },
   });
 }
 
 /** How a caller waits for types. */
 export interface TypeWaiting {
-  /** Milliseconds that are left to the request. */
+  /** Remaining milliseconds of the request. */
   readonly deadlineMs: number;
   readonly signal?: StopSignal;
 }
 
-/** What was made, and whether it can change: a type was not there that may be known a moment later. */
+/** A result, and whether it is final: a missing type may become known shortly. */
 export interface BuiltType<T> {
   readonly value: T;
   readonly isFinal: boolean;
 }
 
-/** Where types are found that no descriptor declares: the node is asked. */
+/** Resolves undeclared types by asking the node. */
 export interface TypeSource {
-  /** Finds what the descriptors declare and what was learned. */
+  /** Resolves declared and learned types. */
   readonly registry: FileRegistry;
-  /** What the descriptors declare, and all that was learned since, in order: for readers of replies in another thread. */
+  /** The declared types, and everything learned since, in order: for another thread. */
   readonly base: FileRegistry;
   readonly lessons: readonly Lesson[];
   /**
-   * Gives what `make` gives. When it met types that nobody declares, the node is asked for them, and when it knows one
-   * more, `make` is called again. Rejects with what the last `make` throws.
+   * Returns the result of `make`. If `make` reports undeclared types, the node is asked; when it knows at least one, `make`
+   * is called again. Rejects with the error of the last call.
    */
   make<T>(make: (unknown: UnknownTypes) => T | Promise<T>, waiting: TypeWaiting): Promise<BuiltType<T>>;
   stats(): { readonly calls: number; readonly files: number; readonly unknown: number };
@@ -135,13 +138,13 @@ export interface TypeSource {
 /** Options of `typeSource`. */
 export interface TypeSourceOptions {
   readonly base: FileRegistry;
-  /** The node that is asked; without one, what is unknown stays so. */
+  /** The node to ask; without one, unknown types stay unknown. */
   readonly channel: Channel | undefined;
   readonly clock?: Clock;
 }
 
 /**
- * Nothing is asked yet.
+ * Starts without asking anything.
  * @example
  * import { readFileSync } from 'node:fs';
  *
@@ -156,7 +159,7 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
   const absent = new LRUCache<string, true>({
     max: GATEWAY_LIMITS.typesUnknown,
     ttl: GATEWAY_LIMITS.typesUnknownMs,
-    // Counted from one hour on, for the library takes 0 for "no time".
+    // Starts at one hour, because lru-cache takes 0 for "no time".
     perf: { now: () => clock.monotonic() + 3_600_000 },
     ttlResolution: 0,
   });
@@ -164,24 +167,24 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
   let running = 0;
   const total = { calls: 0, files: 0, bytes: 0 };
 
-  /** Gathers unknown types while something is made, but for those that the node is known not to have. */
+  /** Collects unknown types during a call, except those that the node is known to lack. */
   function gatherNames(): UnknownNames {
-    const met: UnknownNames = {
+    const metNames: UnknownNames = {
       names: new Set(),
       isOpen: false,
       add: (name) => {
         if (!channel || name.length > GATEWAY_LIMITS.typeNameChars || !NAME.test(name)) return;
         const knownMs = absent.getRemainingTTL(name);
-        if (knownMs > 0 && knownMs <= GATEWAY_LIMITS.typesFailedMs) met.isOpen = true;
-        if (knownMs > 0 || met.names.has(name)) return;
-        if (met.names.size < GATEWAY_LIMITS.typesPerReply) met.names.add(name);
-        else met.isOpen = true;
+        if (knownMs > 0 && knownMs <= GATEWAY_LIMITS.typesFailedMs) metNames.isOpen = true;
+        if (knownMs > 0 || metNames.names.has(name)) return;
+        if (metNames.names.size < GATEWAY_LIMITS.typesPerReply) metNames.names.add(name);
+        else metNames.isOpen = true;
       },
     };
-    return met;
+    return metNames;
   }
 
-  /** Begins a call for names that no running call asks for. */
+  /** Starts a lookup of names that no running lookup covers. */
   function begin(names: readonly string[], node: Channel): void {
     running++;
     minute.asked += names.length;
@@ -209,20 +212,20 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
       total.files += files.size;
       for (const { content } of files.values()) total.bytes += content.length;
     } catch {
-      // They stay unknown, and are asked for again soon: the node may be away.
+      // The types stay unknown and are retried soon, because the node may be down.
       ttl = GATEWAY_LIMITS.typesFailedMs;
     }
     for (const name of names) if (!learned.registry.getMessage(name)) absent.set(name, true, { ttl });
   }
 
-  /** How many more names the node may be asked for now. */
+  /** How many more names may be looked up now. */
   function allowance(): number {
     if (clock.monotonic() - minute.began >= 60_000) Object.assign(minute, { began: clock.monotonic(), asked: 0 });
     const isFull = running >= GATEWAY_LIMITS.typeCallsAtOnce || total.files >= GATEWAY_LIMITS.reflectionFiles;
     return isFull ? 0 : GATEWAY_LIMITS.typesPerMinute - minute.asked;
   }
 
-  /** Asks for these names, or waits for those who ask already; whether one more is known then. */
+  /** Looks up these names, joining running lookups; resolves to whether at least one is known then. */
   async function find(names: readonly string[], waiting: TypeWaiting): Promise<boolean> {
     const fresh = names.filter((name) => !asking.has(name)).slice(0, Math.max(0, allowance()));
     if (fresh.length && channel) begin(fresh, channel);
@@ -240,7 +243,7 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
       let patienceMs: number = GATEWAY_LIMITS.typesMs;
       for (let round = 1; ; round++) {
         const met = gatherNames();
-        const made = await attempt(make, met);
+        const outcome = await attempt(make, met);
         const began = performance.now();
         const leftMs = Math.min(patienceMs, endsAt - began);
         const mayAsk =
@@ -249,10 +252,10 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
           patienceMs -= performance.now() - began;
           continue;
         }
-        if ('error' in made) throw made.error;
+        if ('error' in outcome) throw outcome.error;
         const isOpen =
           met.isOpen || [...met.names].some((name) => absent.getRemainingTTL(name) <= GATEWAY_LIMITS.typesFailedMs);
-        return { value: made.value, isFinal: !isOpen };
+        return { value: outcome.value, isFinal: !isOpen };
       }
     },
     stats: () => ({ calls: total.calls, files: total.files, unknown: absent.size }),
@@ -261,7 +264,7 @@ export function typeSource({ base, channel, clock = systemClock }: TypeSourceOpt
 
 interface UnknownNames extends UnknownTypes {
   readonly names: Set<string>;
-  /** Something else was met that may be known a moment later. */
+  /** Another missing type may become known shortly. */
   isOpen: boolean;
 }
 
@@ -272,14 +275,14 @@ async function attempt<T>(
   unknown: UnknownTypes,
 ): Promise<{ value: T } | { error: unknown }> {
   try {
-    const made = make(unknown);
-    return { value: made instanceof Promise ? await made : made };
+    const result = make(unknown);
+    return { value: result instanceof Promise ? await result : result };
   } catch (error) {
     return { error };
   }
 }
 
-/** Resolves when the work is done, the time is over or the caller has left; the work goes on. */
+/** Resolves when the work is done, time is up or the caller has left; the work itself continues. */
 function waitFor(work: Promise<unknown>, { deadlineMs, signal }: TypeWaiting): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -1,4 +1,4 @@
-// One gRPC call on a connection: sends the request, receives headers, messages and trailers, retries what was not processed.
+// A gRPC call on a connection: sends the request, receives headers, messages and trailers, and retries unprocessed requests.
 
 import {
   answerTooLarge,
@@ -18,13 +18,13 @@ import type { ByteRange, Headers } from './protocol.ts';
 import { ERROR } from './protocol.ts';
 import { Stream, type StreamHandler } from './stream-table.ts';
 
-/** Keeps one connection: connects when needed, pauses after failures, and finds dead connections by a ping. */
+/** Maintains one connection: connects on demand, pauses after failures, and detects dead connections with a ping. */
 export interface Reconnector {
-  /** The connection that takes calls, or undefined: then use {@link connect}. */
+  /** The connection that accepts calls, or undefined: then use {@link connect}. */
   current(): Connection | undefined;
-  /** Resolves with a connection; with undefined when the attempt failed, or at once in the pause after a failed one. */
+  /** Resolves with a connection, or with undefined after a failed attempt or during the pause that follows one. */
   connect(): Promise<Connection | undefined>;
-  /** Tests a connection on which a call got no answer in time: it is destroyed unless it answers a ping. */
+  /** Tests a connection on which a call timed out: destroys it unless it answers a ping. */
   test(connection: Connection): void;
   health(): ChannelHealth;
   close(): Promise<void>;
@@ -52,7 +52,7 @@ class RunningCall implements StreamHandler, MessageHandler, CallSource {
   readonly path: string;
   readonly metadata: Metadata;
   readonly requests: readonly Uint8Array[];
-  /** Whether no message is taken; also true when the call is over. */
+  /** Whether no message is accepted; also true once the call is over. */
   isPaused = false;
   readonly #call: RpcCall | StreamCall;
   readonly #context: CallContext;
@@ -66,9 +66,9 @@ class RunningCall implements StreamHandler, MessageHandler, CallSource {
   #tries = 0;
   #isAnswered = false;
   #isOver = false;
-  /** Bytes that came while paused. */
+  /** Bytes received while paused. */
   #held: HeldBytes | undefined;
-  /** How the answer ends after the held bytes. */
+  /** How the reply ends after the held bytes. */
   #ending: { readonly trailers: Headers | undefined } | undefined;
 
   constructor(call: RpcCall | StreamCall, context: CallContext, sink: Sink) {
@@ -99,7 +99,7 @@ class RunningCall implements StreamHandler, MessageHandler, CallSource {
   #onConnect(connection: Connection | undefined): void {
     if (this.#isOver) return;
     if (connection?.isOpen) this.#send(connection);
-    // The connection has ended in the meantime.
+    // The connection ended in the meantime.
     else if (connection) this.#retry();
     else
       this.#finish(
@@ -142,7 +142,7 @@ class RunningCall implements StreamHandler, MessageHandler, CallSource {
 
   onEnd(trailers: Headers | undefined): void {
     if (this.#held) {
-      // The node answered in time: the deadline does not apply to the reader of the held messages.
+      // The node answered in time: the deadline does not apply to whoever reads the held messages.
       clearTimeout(this.#timer);
       this.#ending = { trailers };
       return;
@@ -229,7 +229,7 @@ function expire(call: RunningCall): void {
 }
 
 const BY_MESSAGE_ERROR: Readonly<Record<Exclude<MessageError, 'too large'>, Status>> = {
-  compressed: channelStatus(GRPC.internal, 'The node compressed its answer, though it was told not to.'),
+  compressed: channelStatus(GRPC.internal, 'The node compressed its reply, although the request forbids it.'),
   malformed: channelStatus(GRPC.internal, 'The node sent a malformed frame.'),
   crowded: CHANNEL_STATUS.crowded,
 };

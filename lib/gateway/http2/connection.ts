@@ -1,4 +1,4 @@
-// One HTTP/2 connection as a client: preface and settings, received bytes, ping, and orderly or sudden end.
+// A client-side HTTP/2 connection: preface and settings, received bytes, ping, and graceful or abrupt end.
 
 import type { Socket } from 'node:net';
 import { GATEWAY_LIMITS } from '../limits.ts';
@@ -21,15 +21,15 @@ import { ReceiveWindow } from './stream-table.ts';
 import { Streams } from './streams.ts';
 
 export interface ConnectionHandler {
-  /** The settings of the node have come: calls may start. */
+  /** The node's settings have arrived: calls may start. */
   onReady(): void;
-  /** It takes no more calls; may be called more than once. `why` for logs, if it failed. */
+  /** No more calls are accepted; may be called repeatedly. `why` is the reason of a failure, for logs. */
   onLeaving(why: string | undefined): void;
   /** The socket is closed. */
   onClosed(): void;
 }
 
-/** What a connection needs to know of its socket. */
+/** A connection's view of its socket. */
 export interface SocketHandler {
   onConnect(): void;
   /** The first `length` bytes are new; they are valid until this returns. */
@@ -38,7 +38,7 @@ export interface SocketHandler {
 
 export interface ConnectionOptions {
   readonly handler: ConnectionHandler;
-  /** Both are shared by the connections of a channel. */
+  /** Both are shared by all connections of a channel. */
   readonly headerDecoder: HeaderDecoder;
   readonly headerEncoder: HeaderEncoder;
   /** Opens the socket. */
@@ -91,13 +91,13 @@ export class Connection implements Receiver {
     });
   }
 
-  /** Whether it takes calls. */
+  /** Whether it accepts calls. */
   get isOpen(): boolean {
     return this.isReady && !this.#isLeaving;
   }
 
   acknowledgeSettings(): ProtocolError | undefined {
-    // First: what the settings allow must not reach the node before it knows that they apply.
+    // Acknowledge first: what the settings allow must not reach the node before it knows that they apply.
     const unread = this.frames.reply({ type: FRAME.settings, flags: FLAG.ack, id: 0 }, NOTHING);
     const error = this.streams.updateSettings();
     if (!this.isReady) {
@@ -115,7 +115,7 @@ export class Connection implements Receiver {
     return why === undefined ? undefined : protocolError('none', why);
   }
 
-  /** Sends a ping, and destroys the connection when no answer comes within `ms`. */
+  /** Sends a ping, and destroys the connection if there is no answer within `ms`. */
   ping(ms: number): void {
     if (this.#isOver) return;
     this.frames.frame({ type: FRAME.ping, flags: 0, id: 0 }, PING);
@@ -128,7 +128,7 @@ export class Connection implements Receiver {
     if (!this.#isOver) clearTimeout(this.#timer);
   }
 
-  /** Takes no more calls, lets the running ones end within GATEWAY_LIMITS.grpcCloseMs, and resolves when the socket is closed. */
+  /** Refuses new calls, lets running ones end within GATEWAY_LIMITS.grpcCloseMs, and resolves when the socket is closed. */
   close(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.destroy(undefined), this.isReady ? GATEWAY_LIMITS.grpcCloseMs : 0);
@@ -141,7 +141,7 @@ export class Connection implements Receiver {
     });
   }
 
-  /** Ends at once, with all calls. */
+  /** Ends immediately, with all calls. */
   destroy(why: string | undefined): void {
     this.#fail(why);
     this.#socket.destroy();
@@ -175,7 +175,7 @@ export class Connection implements Receiver {
     if (this.#isLeaving && this.streams.isEmpty) this.#sendGoaway(ERROR.none);
   }
 
-  /** Sends GOAWAY and ends the socket; destroys it when the node has not closed it within GATEWAY_LIMITS.grpcGoodbyeMs. */
+  /** Sends GOAWAY and ends the socket; destroys it unless the node closes it within GATEWAY_LIMITS.grpcGoodbyeMs. */
   #sendGoaway(code: number): void {
     if (this.#isOver) return;
     this.#isOver = true;

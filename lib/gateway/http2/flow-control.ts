@@ -1,5 +1,5 @@
-// How much each side may send: the bodies of requests, within the windows of the node (RFC 9113, section 5.2); and frames of the
-// node that are no part of an answer.
+// Limits on both sides: request bodies within the node's flow-control windows (RFC 9113, section 5.2), and frames from the
+// node that carry no reply.
 
 import { GATEWAY_LIMITS } from '../limits.ts';
 import { type FrameWriter, writeFrameHeader } from './frames.ts';
@@ -17,12 +17,12 @@ import type { Stream } from './stream-table.ts';
 
 const OVERFLOW = protocolError('flowControl', 'the node raised a window above 2^31 - 1 bytes');
 
-/** Sends the bodies of requests, as far as the windows of the node and the socket allow. */
+/** Sends request bodies as far as the node's windows and the socket allow. */
 export class Sender {
   /** The window of new streams, in bytes. */
   initialWindow = INITIAL_WINDOW;
   readonly #frames: FrameWriter;
-  /** Streams with unsent bytes: those that wait for the connection, and those that wait for their own window. */
+  /** Streams with unsent bytes that wait for the connection, and those that wait for their own window. */
   readonly #ready = new Set<Stream>();
   readonly #blocked = new Set<Stream>();
   #window = INITIAL_WINDOW;
@@ -31,12 +31,12 @@ export class Sender {
     this.#frames = frames;
   }
 
-  /** Whether the body of a request waits for a window. */
+  /** Whether a request body is waiting for a window. */
   get isBlocked(): boolean {
     return this.#ready.size > 0 || this.#blocked.size > 0;
   }
 
-  /** Starts to send the body of a stream that has just got its identifier. */
+  /** Starts sending the body of a stream that has just got its id. */
   start(stream: Stream): void {
     stream.window = this.initialWindow;
     if (stream.body.left) this.#send(stream);
@@ -47,9 +47,9 @@ export class Sender {
     this.#blocked.delete(stream);
   }
 
-  /** Continues with all bodies, one frame of each in turn. Streams that wait for their own window cost nothing. */
+  /** Continues all bodies round-robin, one frame each. Streams waiting for their own window cost nothing. */
   resume(): void {
-    // A stream that can send more is added at the end of the set, where this loop reaches it again.
+    // A stream that can send more moves to the end of the set, where this loop reaches it again.
     for (const stream of this.#ready) {
       if (!this.#canSend) return;
       this.#sendFrame(stream);
@@ -57,7 +57,7 @@ export class Sender {
     }
   }
 
-  /** Raises the window of the connection. */
+  /** Raises the connection window. */
   addWindow(bytes: number): ProtocolError | undefined {
     this.#window += bytes;
     if (this.#window > MAX_WINDOW) return OVERFLOW;
@@ -65,7 +65,7 @@ export class Sender {
     return undefined;
   }
 
-  /** Raises the window of a stream; false when it exceeds the maximum. */
+  /** Raises a stream's window; false when it exceeds the maximum. */
   addStreamWindow(stream: Stream, bytes: number): boolean {
     stream.window += bytes;
     if (stream.window > MAX_WINDOW) return false;
@@ -73,7 +73,7 @@ export class Sender {
     return true;
   }
 
-  /** Applies SETTINGS_INITIAL_WINDOW_SIZE, which also changes the windows of the running streams by the difference. */
+  /** Applies SETTINGS_INITIAL_WINDOW_SIZE, which also adjusts the windows of running streams. */
   setInitialWindow(bytes: number, streams: Iterable<Stream>): ProtocolError | undefined {
     const more = bytes - this.initialWindow;
     this.initialWindow = bytes;
@@ -91,7 +91,7 @@ export class Sender {
     this.#enqueue(stream);
   }
 
-  /** Moves a stream to the set where it belongs after its window or its body changed. */
+  /** Moves a stream to the set that matches its window and body. */
   #enqueue(stream: Stream): void {
     this.remove(stream);
     if (stream.body.left) (stream.window > 0 ? this.#ready : this.#blocked).add(stream);
@@ -101,7 +101,7 @@ export class Sender {
     return this.#window > 0 && !this.#frames.isFull;
   }
 
-  /** Sends one frame of a stream that has bytes and a window, on a connection that can send. */
+  /** Sends one frame of a stream that has bytes and a window, when the connection can send. */
   #sendFrame(stream: Stream): void {
     const { body, id } = stream;
     const length = Math.min(body.left, stream.window, this.#window, FRAME_BYTES);
@@ -116,27 +116,27 @@ export class Sender {
   }
 }
 
-/** The largest allowance: that of as many cancelled calls as can run at the same time. */
+/** The largest allowance: that of as many cancelled calls as can run concurrently. */
 const ALLOWANCE_MAX = GATEWAY_LIMITS.grpcExcusedFrames * GATEWAY_LIMITS.grpcStreamsAtOnce;
 
-/** Limits the frames that are no part of an answer: a node could keep this process busy with them. */
+/** Limits frames that carry no reply, with which a node could keep this process busy. */
 export class FloodGuard {
   #count = 0;
   #startedAt = 0;
 
-  /** A part of an answer came for a running call: the count begins anew. */
+  /** Part of a reply arrived for a running call: restarts the count. */
   recordAnswer(): void {
     if (this.#count > 0) this.#count = 0;
   }
 
-  /** This client cancelled a call: GATEWAY_LIMITS.grpcExcusedFrames that the node may have sent for it are not counted. */
+  /** We cancelled a call: the next GATEWAY_LIMITS.grpcExcusedFrames are not counted, because they may belong to it. */
   addAllowance(): void {
     this.#count = Math.max(this.#count - GATEWAY_LIMITS.grpcExcusedFrames, -ALLOWANCE_MAX);
   }
 
   /**
-   * Counts a frame as `cost` frames; false when there are too many within GATEWAY_LIMITS.grpcIdleMs. While a request waits for a
-   * window (`isBlocked`) the limit is higher, since the node then has a reason to send WINDOW_UPDATE.
+   * Counts a frame as `cost` frames; false when there are too many within GATEWAY_LIMITS.grpcIdleMs. While a request waits
+   * for a window (`isBlocked`) the limit is higher, because the node has a reason to send WINDOW_UPDATE.
    */
   allow(cost: number, isBlocked: boolean): boolean {
     this.#count += cost;

@@ -1,11 +1,11 @@
-// Frames of HTTP/2 on a socket: the reader cuts received bytes into frames, the writer batches the frames that are sent.
+// HTTP/2 frames on a socket: the reader splits received bytes into frames, the writer batches outgoing frames.
 
 import type { Socket } from 'node:net';
 import { GATEWAY_LIMITS } from '../limits.ts';
 import type { ByteRange } from './protocol.ts';
 import { ERROR, FRAME, FRAME_BYTES, FRAME_HEADER_BYTES, type ProtocolError, protocolError } from './protocol.ts';
 
-/** A received frame; its byte range is the payload. The reader uses one object for all frames. */
+/** A received frame; its byte range is the payload. The reader reuses one object for all frames. */
 export interface Frame extends ByteRange {
   type: number;
   flags: number;
@@ -14,14 +14,14 @@ export interface Frame extends ByteRange {
 
 const TOO_LONG = protocolError('frameSize', 'a frame is longer than SETTINGS_MAX_FRAME_SIZE');
 
-/** Cuts received bytes into frames. Only a frame that arrives in parts is copied. */
+/** Splits received bytes into frames. Copies only a frame that arrives in parts. */
 export class FrameReader {
   readonly #onFrame: (frame: Frame) => ProtocolError | undefined;
   readonly #partial = Buffer.allocUnsafeSlow(FRAME_HEADER_BYTES + FRAME_BYTES);
   #partialBytes = 0;
   readonly #frame: Frame = { type: 0, flags: 0, id: 0, bytes: this.#partial, from: 0, to: 0 };
 
-  /** `onFrame` gets one frame after the other, until it returns an error. */
+  /** Calls `onFrame` for each frame until it returns an error. */
   constructor(onFrame: (frame: Frame) => ProtocolError | undefined) {
     this.#onFrame = onFrame;
   }
@@ -34,7 +34,7 @@ export class FrameReader {
       this.#keep(bytes, at, end);
       at = end;
       const needed = this.#bytesNeeded();
-      // With the last byte of its header: the node may send no other one.
+      // Check as soon as the header is complete: the node may send nothing else.
       if (needed > FRAME_HEADER_BYTES + FRAME_BYTES) return TOO_LONG;
       if (this.#partialBytes < needed) continue;
       const whole = this.#partialBytes;
@@ -55,7 +55,7 @@ export class FrameReader {
     return undefined;
   }
 
-  /** Bytes until the frame header is complete, and then until the frame is. */
+  /** Bytes until the frame header is complete, then until the frame is. */
   #bytesNeeded(): number {
     return this.#partialBytes < FRAME_HEADER_BYTES
       ? FRAME_HEADER_BYTES
@@ -82,10 +82,10 @@ function payloadBytes(bytes: Buffer, at: number): number {
   return bytes.readUIntBE(at, 3);
 }
 
-/** Bytes of an output page: some hundred small calls, and always at least one frame of the maximum size. */
+/** Bytes of an output page: room for some hundred small calls, and at least one frame of maximum size. */
 const PAGE_BYTES = 4 * FRAME_BYTES;
 
-const REPLIES_UNREAD = protocolError('calm', 'the node does not read the replies that it asks for');
+const REPLIES_UNREAD = protocolError('calm', 'the node does not read the replies that it requests');
 
 export interface FrameHeader {
   readonly length: number;
@@ -101,9 +101,9 @@ export function writeFrameHeader(bytes: Buffer, at: number, { length, type, flag
   bytes.writeUInt32BE(id, at + 5);
 }
 
-/** Collects the frames of one turn of the event loop and writes them to the socket at once. */
+/** Batches the frames of one event-loop turn into one socket write. */
 export class FrameWriter {
-  /** The page that is being filled, from the offset that {@link reserve} returns. */
+  /** The page being filled, from the offset returned by {@link reserve}. */
   page = Buffer.allocUnsafeSlow(PAGE_BYTES);
   readonly #socket: Socket;
   #from = 0;
@@ -117,18 +117,18 @@ export class FrameWriter {
     this.#socket = socket;
   }
 
-  /** Whether more than GATEWAY_LIMITS.grpcUnsentBytes wait for the network: only replies and control frames may be added then. */
+  /** Whether more than GATEWAY_LIMITS.grpcUnsentBytes are unsent: then only replies and control frames may be added. */
   get isFull(): boolean {
     return this.#socket.writableLength + this.#fullBytes + this.#to - this.#from > GATEWAY_LIMITS.grpcUnsentBytes;
   }
 
-  /** Makes room for `bytes`, at most one frame of the maximum size; returns their offset in `page`. */
+  /** Makes room for `bytes`, at most one frame of maximum size; returns the offset in `page`. */
   reserve(bytes: number): number {
     if (this.#to + bytes > PAGE_BYTES) this.#startPage();
     return this.#to;
   }
 
-  /** Adds what was written into `page` up to offset `end`. */
+  /** Adds what was written to `page` up to offset `end`. */
   commit(end: number): void {
     this.#to = end;
     if (this.#isScheduled) return;
@@ -152,7 +152,7 @@ export class FrameWriter {
     this.commit(at + FRAME_HEADER_BYTES + payload.length);
   }
 
-  /** Adds a frame that answers one of the node; an error when the node lets too many replies wait unread. */
+  /** Adds a reply to a frame of the node; an error when the node leaves too many replies unread. */
   reply(header: Omit<FrameHeader, 'length'>, payload: Uint8Array): ProtocolError | undefined {
     this.#replies = this.isFull ? this.#replies + 1 : 0;
     this.frame(header, payload);
@@ -167,7 +167,7 @@ export class FrameWriter {
     this.control(FRAME.goaway, 0, [0, code]);
   }
 
-  /** Writes all collected frames to the socket. */
+  /** Writes all batched frames to the socket. */
   flush(): void {
     this.#isScheduled = false;
     const socket = this.#socket;
@@ -186,7 +186,7 @@ export class FrameWriter {
     this.#fullBytes = 0;
   }
 
-  /** Starts a new page; the socket owns the old one from now on. */
+  /** Starts a new page; the socket now owns the old one. */
   #startPage(): void {
     if (this.#to > this.#from) {
       this.#fullPages.push(this.page.subarray(this.#from, this.#to));

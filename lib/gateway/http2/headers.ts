@@ -1,4 +1,4 @@
-// Headers of gRPC calls in HPACK: the decoder reads headers and trailers of the node, the encoder writes those of requests.
+// HPACK headers of gRPC calls: decodes headers and trailers of the node, encodes those of requests.
 
 import { findHttpStatus, formatTimeout, readStatus } from '../channel/channel.ts';
 import { metadataText, readMetadata } from '../channel/metadata.ts';
@@ -9,14 +9,14 @@ import type { ByteRange, Headers } from './protocol.ts';
 import { FLAG, FRAME, FRAME_BYTES, FRAME_HEADER_BYTES } from './protocol.ts';
 import type { Stream } from './stream-table.ts';
 
-/** `undecodable` ends the connection, the others end the stream. */
+/** `undecodable` ends the connection, the others only the stream. */
 export type HeaderError = 'undecodable' | 'malformed' | 'too large';
 
 const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const BAD_VALUE = /[\0\r\n]|^[ \t]|[ \t]$/;
 const CONNECTION_SPECIFIC = /^(connection|proxy-connection|keep-alive|transfer-encoding|upgrade)$/;
 
-/** Decodes header blocks. Most blocks of a node are equal, so the results of short ones are cached. */
+/** Decodes header blocks. Most blocks of a node are identical, so results for short ones are cached. */
 export class HeaderDecoder {
   readonly #cache = new Map<string, Headers>();
 
@@ -48,7 +48,7 @@ function decodeBlock(block: Buffer): Headers | HeaderError {
   };
 }
 
-/** Each name once, its values joined by `, `; undefined for what is malformed (RFC 9113, sections 8.2 and 8.3). */
+/** Joins the values of each name by `, `; undefined for malformed headers (RFC 9113, sections 8.2 and 8.3). */
 function joinFields(fields: FieldLines): ReadonlyMap<string, string> | undefined {
   const joined = new Map<string, string>();
   for (let at = 0; at < fields.length; at += 2) {
@@ -61,32 +61,32 @@ function joinFields(fields: FieldLines): ReadonlyMap<string, string> | undefined
   return joined;
 }
 
-/** The part of a header block that all calls of one method share: all fields up to the name of the deadline. */
+/** The part of a header block shared by all calls of a method: everything up to the name of the deadline. */
 interface MethodPrefix {
   readonly block: Buffer;
-  /** Its size in the header list, as the node counts it; rounded up. */
+  /** Its size in the header list, by the node's measure; rounded up. */
   readonly listBytes: number;
 }
 
 export interface EncodeOptions {
-  /** Whether the block must tell the node that this client uses no dynamic table. */
+  /** Whether the block must announce that we use no dynamic table. */
   readonly resetsTable: boolean;
-  /** Bytes of the largest header list that the node accepts. */
+  /** The largest header list that the node accepts, in bytes. */
   readonly listBytes: number;
 }
 
-// Indexes in the static table of HPACK.
+// Indexes in HPACK's static table.
 const AUTHORITY = 1;
 const POST = 3;
 const PATH = 4;
 const SCHEMES = { http: 6, https: 7 } as const;
 const CONTENT_TYPE = 31;
-/** Bytes of the value of `grpc-timeout` with its length, at most. */
+/** Most bytes of a `grpc-timeout` value with its length. */
 const TIMEOUT_BYTES = 10;
-/** Bytes of all other names and values of a prefix, at most, both in the header list and in a block. */
+/** Most bytes of all other names and values of a prefix, in the header list and in a block. */
 const PREFIX_BYTES = 512;
 
-/** Encodes the headers of requests; caches the prefix of each method. */
+/** Encodes request headers; caches the prefix of each method. */
 export class HeaderEncoder {
   readonly #authority: string;
   readonly #scheme: 'http' | 'https';
@@ -98,7 +98,7 @@ export class HeaderEncoder {
     this.#scheme = scheme;
   }
 
-  /** Sends the headers of a call; false, and sends nothing, when they are larger than the node accepts. */
+  /** Sends the headers of a call; false, sending nothing, when they exceed the node's limit. */
   write(frames: FrameWriter, stream: Stream, { resetsTable, listBytes }: EncodeOptions): boolean {
     const { path, metadata } = stream.handler;
     const prefix = this.#prefixFor(path);
@@ -133,10 +133,10 @@ export class HeaderEncoder {
   #prefixFor(path: string): MethodPrefix {
     const cached = this.#prefixes.get(path);
     if (cached) return cached;
-    const encoded = this.#encodePrefix(path);
+    const prefix = this.#encodePrefix(path);
     if (this.#prefixes.size >= GATEWAY_LIMITS.grpcKeptPaths) this.#prefixes.clear();
-    this.#prefixes.set(path, encoded);
-    return encoded;
+    this.#prefixes.set(path, prefix);
+    return prefix;
   }
 
   #encodePrefix(path: string): MethodPrefix {
@@ -154,7 +154,7 @@ export class HeaderEncoder {
   }
 }
 
-/** Sends a header block that is longer than a frame as HEADERS and CONTINUATION. */
+/** Sends a header block longer than a frame as HEADERS and CONTINUATION. */
 function writeContinued(frames: FrameWriter, { id, body }: Stream, block: Buffer): void {
   for (let at = 0; at < block.length; at += FRAME_BYTES) {
     const isLast = at + FRAME_BYTES >= block.length;

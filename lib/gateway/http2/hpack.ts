@@ -1,5 +1,5 @@
-// HPACK (RFC 7541) without a dynamic table: static table, Huffman decoding, and reading and writing of header blocks.
-// This client announces a table size of 0, so a block has the same meaning anywhere and can be cached by its bytes.
+// HPACK (RFC 7541) without a dynamic table: static table, Huffman decoding, and header blocks. We announce a table size of 0,
+// so a block means the same everywhere and can be cached by its bytes.
 
 import { GATEWAY_LIMITS } from '../limits.ts';
 
@@ -78,9 +78,9 @@ export type FieldLines = readonly string[];
 const STATIC_FIELDS = STATIC_TABLE.length / 2;
 /** Overhead of each field in the size of a header list, in bytes (RFC 9113, section 6.5.2). */
 export const FIELD_BYTES = 32;
-/** Maximum bytes of an integer after the first one: enough for every length and index that is accepted. */
+/** Most bytes of an integer after the first: enough for every accepted length and index. */
 const NUMBER_BYTES = 4;
-/** Maximum dynamic table size updates at the beginning of a block (section 4.2). */
+/** Most dynamic table size updates at the start of a block (section 4.2). */
 const UPDATES_MAX = 2;
 
 /** Decodes a header block; `too large` when the list exceeds GATEWAY_LIMITS.grpcMetadataBytes. The cost is linear in the block. */
@@ -110,7 +110,7 @@ class BlockReader {
     this.#block = block;
   }
 
-  /** Skips dynamic table size updates. Every size but 0 exceeds the announced maximum. */
+  /** Skips dynamic table size updates. Any size but 0 exceeds the announced maximum. */
   skipUpdates(): void {
     for (let updates = 0; (this.#byte() & 0xe0) === 0x20 && !this.isBroken; updates++)
       if (this.#number(5) !== 0 || updates === UPDATES_MAX) this.isBroken = true;
@@ -125,7 +125,7 @@ class BlockReader {
       return this.#isStatic(index) ? [STATIC_TABLE[index * 2 - 2], STATIC_TABLE[index * 2 - 1]] : undefined;
     }
     if ((byte & 0xe0) === 0x20) return undefined;
-    // The three literal representations differ only in indexing, which does not matter without a dynamic table.
+    // The three literal forms differ only in indexing, which does not matter without a dynamic table.
     const index = this.#number(byte & 0x40 ? 6 : 4);
     if (index) return this.#isStatic(index) ? [STATIC_TABLE[index * 2 - 2], this.#text()] : undefined;
     return [this.#text(), this.#text()];
@@ -139,7 +139,7 @@ class BlockReader {
     return this.#block[this.at] ?? 0;
   }
 
-  /** An integer with a prefix of `bits` bits (section 5.1); 0, and broken, when it is incomplete or too long. */
+  /** Reads an integer with a prefix of `bits` bits (section 5.1); 0, and broken, when it is incomplete or too long. */
   #number(bits: number): number {
     const most = 2 ** bits - 1;
     const first = this.#byte() & most;
@@ -167,7 +167,7 @@ class BlockReader {
   }
 }
 
-/** A dynamic table size update to 0, which may begin a block. */
+/** A dynamic table size update to 0, which may start a block. */
 export const EMPTY_TABLE = 0x20;
 
 const INDEXED = 0x80;
@@ -181,7 +181,7 @@ export function fieldBytes(name: string, value: string): number {
   return 1 + 2 * LENGTH_BYTES + name.length + value.length;
 }
 
-/** Writes a header block into `bytes` from `at`. The caller makes sure that there is room. Texts must be ASCII. */
+/** Writes a header block into `bytes` from `at`. The caller ensures that there is room. Texts must be ASCII. */
 export class BlockWriter {
   bytes: Buffer;
   at = 0;

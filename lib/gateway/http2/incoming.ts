@@ -1,4 +1,4 @@
-// What each received frame does to a connection (RFC 9113, section 6), and which frames are protocol errors.
+// Processes received frames (RFC 9113, section 6) and detects protocol errors.
 
 import { channelStatus, GRPC } from '../channel/channel.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
@@ -17,13 +17,16 @@ export interface Receiver {
   readonly headerDecoder: HeaderDecoder;
   readonly receiveWindow: ReceiveWindow;
   readonly floodGuard: FloodGuard;
-  /** A header block of which CONTINUATION frames are missing. */
+  /** A header block whose CONTINUATION frames are incomplete. */
   headerBlock: HeaderBlock | undefined;
-  /** Whether the settings of the node have come. */
+  /** Whether the node's settings have arrived. */
   readonly isReady: boolean;
-  /** Applies and acknowledges settings of the node, which were read. */
+  /** Applies and acknowledges the node's settings. */
   acknowledgeSettings(): ProtocolError | undefined;
-  /** The node takes no more calls and processed no stream above `last`. With an error code the connection ends at once. */
+  /**
+   * The node accepts no more calls and has processed no stream above `last`. With an error code the connection ends
+   * immediately.
+   */
   receiveGoaway(last: number, code: number): ProtocolError | undefined;
   /** The node answered a ping. */
   receivePong(): undefined;
@@ -31,26 +34,26 @@ export interface Receiver {
 
 interface FrameRule {
   readonly on: 'stream' | 'connection' | 'either';
-  /** Required bytes of the payload. @default any */
+  /** Required payload size in bytes. @default any */
   readonly bytes?: number;
-  /** For how many frames it counts in the {@link FloodGuard}. @default 1 */
+  /** Its weight in the {@link FloodGuard}. @default 1 */
   readonly cost?: number;
   receive(connection: Receiver, frame: Frame): ProtocolError | undefined;
 }
 
 const PRIORITY_BYTES = 5;
-/** The cost of a frame that makes this client visit all streams. */
+/** The cost of a frame that makes us visit all streams. */
 const ALL_STREAMS = 16;
 const BAD_PADDING = protocolError('protocol', 'a frame has more padding than payload');
 const BAD_SIZE = protocolError('frameSize', 'a frame has a wrong size');
 
-/** By the type of the frame. */
+/** By frame type. */
 const RULES: { readonly [type: number]: FrameRule } = {
   [FRAME.data]: {
     on: 'stream',
     receive: (connection, frame) => {
       const bytes = frame.to - frame.from;
-      // The window of the connection is returned at once: a slow reader of one stream must not block the others.
+      // Return the connection window immediately: a slow reader of one stream must not block the others.
       const increment = connection.receiveWindow.consume(bytes);
       if (increment) connection.frames.control(FRAME.window, 0, [increment]);
       if (!removePadding(frame)) return BAD_PADDING;
@@ -79,7 +82,7 @@ const RULES: { readonly [type: number]: FrameRule } = {
       return receiveHeaders(connection, headerBlock.join());
     },
   },
-  // Only checked: this client does not prioritize.
+  // Only validated: we do not prioritise.
   [FRAME.priority]: {
     on: 'stream',
     receive: (connection, { id, from, to }) =>
@@ -142,10 +145,10 @@ export function receiveFrame(connection: Receiver, frame: Frame): ProtocolError 
   if (connection.headerBlock && (type !== FRAME.continuation || id !== connection.headerBlock.id))
     return protocolError('protocol', 'another frame came within a header block');
   if (!connection.isReady && (type !== FRAME.settings || flags & FLAG.ack))
-    return protocolError('protocol', 'the node did not begin with SETTINGS');
+    return protocolError('protocol', 'the node did not start with SETTINGS');
   const rule = RULES[type];
   if (!connection.floodGuard.allow(rule?.cost ?? 1, connection.streams.sender.isBlocked))
-    return protocolError('calm', 'the node sends too many frames that are no part of an answer');
+    return protocolError('calm', 'the node sends too many frames that carry no reply');
   // Unknown frame types must be ignored (RFC 9113, section 4.1).
   if (!rule) return undefined;
   if (id === 0 ? rule.on === 'stream' : rule.on === 'connection')
@@ -165,11 +168,11 @@ function removePadding(frame: Frame): boolean {
 /** A complete header block of one stream. */
 export interface CompleteBlock extends ByteRange {
   readonly id: number;
-  /** Of the HEADERS frame. */
+  /** The flags of the HEADERS frame. */
   readonly flags: number;
 }
 
-/** Joins a header block that arrives in several frames. A block above GATEWAY_LIMITS.grpcMetadataBytes is read, but not kept. */
+/** Joins a header block split over several frames. One above GATEWAY_LIMITS.grpcMetadataBytes is read but not kept. */
 export class HeaderBlock {
   readonly id: number;
   readonly #flags: number;
@@ -183,7 +186,7 @@ export class HeaderBlock {
     this.add(first);
   }
 
-  /** False when there are more frames or bytes than GATEWAY_LIMITS.grpcHeadFrames and GATEWAY_LIMITS.grpcHeadBytes. */
+  /** False beyond GATEWAY_LIMITS.grpcHeadFrames or GATEWAY_LIMITS.grpcHeadBytes. */
   add({ bytes, from, to }: ByteRange): boolean {
     this.#frames++;
     this.#bytes += to - from;
@@ -191,20 +194,20 @@ export class HeaderBlock {
     return this.#frames <= GATEWAY_LIMITS.grpcHeadFrames && this.#bytes <= GATEWAY_LIMITS.grpcHeadBytes;
   }
 
-  /** The block with its full length, also when its bytes were not kept: the decoder then refuses it as too large. */
+  /** The block with its full length, even if its bytes were not kept: the decoder then refuses it as too large. */
   join(): CompleteBlock {
     return { id: this.id, flags: this.#flags, bytes: Buffer.concat(this.#parts), from: 0, to: this.#bytes };
   }
 }
 
-/** Handles the payload of a DATA frame; `bytes` is its size for flow control, with padding. */
+/** Processes a DATA payload; `bytes` is its flow-control size, including padding. */
 function receiveData(connection: Receiver, frame: Frame, bytes: number): ProtocolError | undefined {
   const { streams } = connection;
   const stream = streams.get(frame.id);
   if (!stream) return streams.checkClosed(frame.id);
   if (!stream.receiveWindow.receive(bytes)) return streams.abort(frame.id, 'flowControl');
   if (!stream.hasHeaders) return streams.abort(frame.id, 'protocol');
-  // Padding alone is no part of an answer.
+  // Padding alone carries no reply.
   if (frame.from < frame.to) connection.floodGuard.recordAnswer();
   stream.handler.onData(frame);
   if (stream.isOver) return undefined;
@@ -213,7 +216,7 @@ function receiveData(connection: Receiver, frame: Frame, bytes: number): Protoco
   return undefined;
 }
 
-/** Handles a complete header block: interim headers, headers or trailers. */
+/** Processes a complete header block: interim headers, headers or trailers. */
 function receiveHeaders(connection: Receiver, block: CompleteBlock): ProtocolError | undefined {
   const { id } = block;
   const { streams } = connection;
@@ -236,10 +239,10 @@ function receiveHeaders(connection: Receiver, block: CompleteBlock): ProtocolErr
 
 const TOO_LARGE = channelStatus(
   GRPC.resourceExhausted,
-  `The metadata of the node are larger than ${GATEWAY_LIMITS.grpcMetadataBytes} bytes.`,
+  `The node's metadata exceeds ${GATEWAY_LIMITS.grpcMetadataBytes} bytes.`,
 );
 
-/** Whether headers with this HTTP status may come now: headers have one, trailers have none, and 1xx never ends a stream. */
+/** Whether headers with this HTTP status are valid now: headers have one, trailers have none, and 1xx never ends a stream. */
 function isExpected(http: number, { isFirst, isEnd }: { readonly isFirst: boolean; readonly isEnd: boolean }): boolean {
   if (!isFirst) return http === 0 && isEnd;
   return http >= 200 || (http >= 100 && http !== SWITCHING_PROTOCOLS && !isEnd);

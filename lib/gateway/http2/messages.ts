@@ -1,32 +1,32 @@
-// Length-prefixed messages of gRPC: reading those of an answer, sending those of a request, holding bytes while paused.
+// gRPC's length-prefixed messages: reads those of a reply, sends those of a request, and holds bytes while paused.
 
 import type { ByteBudget } from '../channel/message-stream.ts';
 import type { ByteRange } from './protocol.ts';
 
-/** Bytes of the prefix of a message: compressed or not (1), length (4). */
+/** Bytes of a message's prefix: compression flag (1), length (4). */
 const PREFIX_BYTES = 5;
 
-/** Bytes reserved before any byte of a message has come; beyond that memory grows with what comes, from the budget. */
+/** Bytes reserved before any part of a message arrives; beyond that, memory grows with the data, within the budget. */
 const ROOM_BYTES = 65_536;
 
-/** Bytes of a page that small messages share, and of the largest message that shares one. */
+/** Bytes of a page shared by small messages, and of the largest message that shares one. */
 const PAGE_BYTES = 65_536;
 const SHARED_BYTES = 16_384;
 
 export type MessageError = 'compressed' | 'malformed' | 'too large' | 'crowded';
 
 export interface MessageHandler {
-  /** Whether it takes no messages for now. */
+  /** Whether it accepts no messages for now. */
   readonly isPaused: boolean;
-  /** A message, in memory that nothing else writes. */
+  /** Receives a message, in memory that nothing else writes to. */
   onMessage(bytes: Buffer): void;
 }
 
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Cuts received bytes into messages. A message longer than `maxBytes` is refused by its prefix, before any memory is used;
- * one for which the budget has no room, when it grows. Compressed messages are refused: requests say that none are accepted.
+ * Splits received bytes into messages. A message longer than `maxBytes` is refused by its prefix, before using memory; one
+ * that exceeds the budget, as it grows. Compressed messages are refused, because requests announce no compression.
  */
 export class MessageReader {
   readonly #handler: MessageHandler;
@@ -36,7 +36,7 @@ export class MessageReader {
   #size = 0;
   #message: Buffer = NOTHING;
   #filled = 0;
-  /** Bytes taken from the budget. */
+  /** Bytes reserved from the budget. */
   #taken = 0;
 
   constructor({ maxBytes, budget }: { maxBytes: number; budget: ByteBudget }, handler: MessageHandler) {
@@ -45,12 +45,12 @@ export class MessageReader {
     this.#handler = handler;
   }
 
-  /** Whether a part of a message has come. */
+  /** Whether a message has arrived in part. */
   get isPartial(): boolean {
     return this.#prefixBytes > 0;
   }
 
-  /** Reads bytes from the beginning of the range, which it shortens, until the handler pauses. Must not be called after an error. */
+  /** Reads from the start of the range, shortening it, until the handler pauses. Must not be called after an error. */
   write(range: ByteRange): MessageError | undefined {
     const { bytes, to } = range;
     let at = range.from;
@@ -70,7 +70,7 @@ export class MessageReader {
     return undefined;
   }
 
-  /** Releases the memory of a partial message. */
+  /** Frees the memory of a partial message. */
   release(): void {
     this.#message = NOTHING;
     this.#budget.give(this.#taken);
@@ -86,7 +86,7 @@ export class MessageReader {
     return this.#size > this.#maxBytes ? 'too large' : undefined;
   }
 
-  /** Makes room for received bytes, not for the announced length; false when the budget has none left. */
+  /** Makes room for received bytes, not for the announced length; false when the budget is exhausted. */
   #grow(count: number): boolean {
     const needed = this.#filled + count;
     const { length } = this.#message;
@@ -114,7 +114,10 @@ export class MessageReader {
 let page = Buffer.allocUnsafeSlow(PAGE_BYTES);
 let pageUsed = 0;
 
-/** Small messages share a page: a separate allocation costs more than the rest of a call. A kept message keeps its page. */
+/**
+ * Small messages share a page, because a separate allocation costs more than the rest of a call. A kept message retains its
+ * page.
+ */
 function allocate(bytes: number): Buffer {
   if (bytes > SHARED_BYTES) return Buffer.allocUnsafeSlow(bytes);
   if (pageUsed + bytes > PAGE_BYTES) {
@@ -125,13 +128,13 @@ function allocate(bytes: number): Buffer {
   return page.subarray(pageUsed - bytes, pageUsed);
 }
 
-/** The messages of a request with their prefixes, written in parts of any size. */
+/** The messages of a request with their prefixes, written in chunks of any size. */
 export class RequestBody {
-  /** Bytes that are not written yet. */
+  /** Bytes not written yet. */
   left = 0;
   readonly #messages: readonly Uint8Array[];
   #nth = 0;
-  /** In the message with its prefix. */
+  /** Offset in the current message, including its prefix. */
   #offset = 0;
 
   constructor(messages: readonly Uint8Array[]) {
@@ -162,14 +165,14 @@ export class RequestBody {
   }
 }
 
-/** The `nth` byte of the prefix of an uncompressed message. */
+/** The `nth` prefix byte of an uncompressed message. */
 function prefixByte(length: number, nth: number): number {
   return nth === 0 ? 0 : (length >>> (8 * (PREFIX_BYTES - 1 - nth))) & 0xff;
 }
 
 const HELD_FIRST_BYTES = 16_384;
 
-/** Bytes of an answer that came while its reader was paused, in one buffer: at most as many as the window of a stream. */
+/** Bytes of a reply received while its reader was paused, in one buffer: at most a stream's window. */
 export class HeldBytes implements ByteRange {
   bytes: Buffer = Buffer.allocUnsafeSlow(HELD_FIRST_BYTES);
   from = 0;
@@ -180,7 +183,7 @@ export class HeldBytes implements ByteRange {
     this.#budget = budget;
   }
 
-  /** Adds a copy; false when the budget has no room for it. */
+  /** Appends a copy; false when the budget is exhausted. */
   add({ bytes, from, to }: ByteRange): boolean {
     if (this.to + to - from > this.bytes.length && !this.#makeRoom(to - from)) return false;
     this.to += bytes.copy(this.bytes, this.to, from, to);
@@ -192,7 +195,7 @@ export class HeldBytes implements ByteRange {
     this.#budget.give(this.bytes.length - HELD_FIRST_BYTES);
   }
 
-  /** Moves the unread bytes to the beginning of a new buffer, twice as large when they fill more than half of this one. */
+  /** Moves unread bytes to the start of a new buffer, twice as large if they fill more than half of this one. */
   #makeRoom(count: number): boolean {
     const left = this.to - this.from;
     const { length } = this.bytes;

@@ -1,4 +1,5 @@
-// The entry of this folder: an HTTP/2 client for the calls of one channel, on one connection that is replaced when it ends.
+// The entry point of this folder: an HTTP/2 client for the calls of one channel, with one connection that is replaced when it
+// ends.
 
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -11,25 +12,25 @@ import { Connection, type SocketHandler } from './connection.ts';
 import { HeaderDecoder, HeaderEncoder } from './headers.ts';
 
 export interface Http2Options extends ChannelOptions {
-  /** Milliseconds that a call may take that names no deadline. */
+  /** Default deadline of a call, in milliseconds. */
   readonly deadlineMs: number;
-  /** Bytes of the largest message of an answer. */
+  /** Largest message of a reply, in bytes. */
   readonly answerBytes: number;
-  /** Memory for the large messages of all calls. */
+  /** Memory budget for large messages of all calls. */
   readonly budget: ByteBudget;
 }
 
 export interface Http2Client {
   /** Starts a call; `sink.end` is called once, and nothing after it. */
   startCall(call: RpcCall | StreamCall, sink: Sink): CallSource;
-  /** Resolves when an attempt to connect has ended; at once when connected, or in the pause after a failed attempt. */
+  /** Resolves once a connection attempt has ended; immediately if connected, or in the pause after a failed attempt. */
   connect(): Promise<unknown>;
   health(): ChannelHealth;
   /** Lets running calls end within GATEWAY_LIMITS.grpcCloseMs, then ends them. */
   close(): Promise<void>;
 }
 
-/** Opens a client to `options.upstream`; returns at once and connects with the first call. */
+/** Opens a client to `options.upstream`; returns immediately and connects on the first call. */
 export function openHttp2(options: Http2Options): Http2Client {
   const { deadlineMs, answerBytes, budget } = options;
   const reconnector = createReconnector(options);
@@ -61,7 +62,7 @@ function createReconnector(options: ChannelOptions): Reconnector {
   let closing: Promise<void> | undefined;
   const all = new Set<Connection>();
 
-  // A connection is ready when the node has sent its settings: a server that does not speak HTTP/2 never does.
+  // A connection is ready once the node has sent its settings; a server that does not speak HTTP/2 never does.
   function attempt(): Promise<Connection | undefined> {
     return new Promise((resolve) => {
       const connection: Connection = new Connection({
@@ -141,10 +142,10 @@ function createReconnector(options: ChannelOptions): Reconnector {
   };
 }
 
-/** Bytes that are read from the socket at once. */
+/** Bytes per socket read. */
 const READ_BYTES = 65_536;
 
-/** Opens the socket, plain or TLS. A node that takes TLS but does not agree to HTTP/2 is an error of the socket. */
+/** Opens a plain or TLS socket. A node that accepts TLS but not HTTP/2 is a socket error. */
 function dial({ upstream, tls = false }: ChannelOptions, handler: SocketHandler): Socket {
   const target = {
     host: upstream.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''),
@@ -168,7 +169,7 @@ function dial({ upstream, tls = false }: ChannelOptions, handler: SocketHandler)
     ...target,
     ALPNProtocols: ['h2'],
     ...(tls !== true && { ca: tls.ca }),
-    // No server name (SNI) for an address: the certificate is checked against the address itself.
+    // No SNI for an IP address: the certificate is checked against the address itself.
     servername: isIP(target.host) ? '' : target.host,
   });
   return socket.once('secureConnect', () => {

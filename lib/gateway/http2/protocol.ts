@@ -1,10 +1,10 @@
-// The numbers of HTTP/2 (RFC 9113), protocol errors, and the SETTINGS of both sides of a connection.
+// HTTP/2 constants (RFC 9113), protocol errors, and the SETTINGS of both sides.
 
 import type { Status } from '../channel/channel.ts';
 import type { Metadata } from '../channel/metadata.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 
-/** Bytes `from` to `to` (exclusive) of a buffer that belongs to someone else: copy them to keep them. */
+/** Bytes `from` to `to` (exclusive) of a borrowed buffer: copy them to keep them. */
 export interface ByteRange {
   bytes: Buffer;
   from: number;
@@ -42,20 +42,20 @@ export const ERROR = {
 
 export const SETTING = { tableBytes: 1, push: 2, streams: 3, window: 4, frameBytes: 5, listBytes: 6 } as const;
 
-/** Bytes of the header of a frame. */
+/** Size of a frame header in bytes. */
 export const FRAME_HEADER_BYTES = 9;
-/** Maximum payload of a frame, in bytes, that every endpoint accepts. This client neither sends nor accepts more. */
+/** The maximum frame payload that every endpoint accepts. We neither send nor accept more. */
 export const FRAME_BYTES = 16_384;
 
-/** Flow-control window, in bytes, of a connection, and of a stream before SETTINGS change it. */
+/** Initial flow-control window of a connection, and of a stream until SETTINGS change it, in bytes. */
 export const INITIAL_WINDOW = 65_535;
 export const MAX_WINDOW = 2_147_483_647;
-/** The highest stream identifier that a client can use. */
+/** The highest stream id of a client. */
 export const MAX_STREAM_ID = 2_147_483_647;
 
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
-/** A connection error: the code for GOAWAY, and the reason for the log. Returned, not thrown: frames are a hot path. */
+/** A connection error: the GOAWAY code and the reason for the log. Returned instead of thrown, because frames are a hot path. */
 export interface ProtocolError {
   readonly code: number;
   readonly why: string;
@@ -69,11 +69,11 @@ export function protocolError(code: keyof typeof ERROR, why: string): ProtocolEr
 const SETTING_BYTES = 6;
 const FRAME_BYTES_MAX = 16_777_215;
 
-/** The settings of the node that limit what this client sends. */
+/** The node's settings that limit what we send. */
 export interface NodeSettings {
   /** Concurrent streams. */
   streams: number;
-  /** Bytes of a header list, as SETTINGS_MAX_HEADER_LIST_SIZE counts them. */
+  /** Bytes of a header list, as counted by SETTINGS_MAX_HEADER_LIST_SIZE. */
   listBytes: number;
   /** Initial window of each stream, in bytes. */
   window: number;
@@ -84,7 +84,7 @@ export function initialSettings(): NodeSettings {
   return { streams: GATEWAY_LIMITS.grpcStreamsAtOnce, listBytes: Number.POSITIVE_INFINITY, window: INITIAL_WINDOW };
 }
 
-/** The payload of this client's SETTINGS: no server push, no dynamic header table, the window and header list of LIMITS. */
+/** Our SETTINGS payload: no server push, no dynamic table, and the window and header list size of LIMITS. */
 export function encodeSettings(): Buffer {
   const own = [
     [SETTING.tableBytes, 0],
@@ -124,8 +124,8 @@ const APPLY: { readonly [name: number]: (settings: NodeSettings, value: number) 
 };
 
 /**
- * Applies the payload of a SETTINGS frame; unknown settings are ignored. The maximum frame size is only checked: this client
- * never sends frames larger than the smallest maximum.
+ * Applies a SETTINGS payload; unknown settings are ignored. The maximum frame size is only validated, because we never send
+ * frames larger than the smallest maximum.
  */
 export function applySettings(settings: NodeSettings, { bytes, from, to }: ByteRange): ProtocolError | undefined {
   if ((to - from) % SETTING_BYTES) return protocolError('frameSize', 'a SETTINGS frame has a wrong size');
@@ -136,13 +136,13 @@ export function applySettings(settings: NodeSettings, { bytes, from, to }: ByteR
   return undefined;
 }
 
-/** Headers or trailers of an answer. */
+/** Headers or trailers of a reply. */
 export interface Headers {
   /** The HTTP status; 0 in trailers. */
   readonly http: number;
   readonly metadata: Metadata;
-  /** The gRPC status, if there is one. */
+  /** The gRPC status, if any. */
   readonly status: Status | undefined;
-  /** Set when these are not the headers of a gRPC answer: the status that says why. */
+  /** If these are not headers of a gRPC reply: the status that explains why. */
   readonly foreign: Status | undefined;
 }

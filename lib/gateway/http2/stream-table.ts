@@ -1,4 +1,4 @@
-// A stream of HTTP/2 with its receive window, and the table of the streams of one connection: running, waiting, and recently aborted.
+// An HTTP/2 stream with its receive window, and the table of a connection's streams: running, waiting and recently aborted.
 
 import { LRUCache } from 'lru-cache';
 import { growing } from '../../common-limits.ts';
@@ -20,13 +20,13 @@ export class ReceiveWindow {
     this.#left = size;
   }
 
-  /** Counts received bytes; false when the node sent more than the window allows. */
+  /** Counts received bytes; false when the node exceeds the window. */
   receive(bytes: number): boolean {
     this.#left -= bytes;
     return this.#left >= 0;
   }
 
-  /** Counts consumed bytes; returns the increment for WINDOW_UPDATE: at least half a window, or 0 for none yet. */
+  /** Counts consumed bytes; returns the WINDOW_UPDATE increment: at least half a window, or 0 for none yet. */
   consume(bytes: number): number {
     this.#consumed += bytes;
     if (this.#consumed * 2 < this.#size) return 0;
@@ -46,13 +46,13 @@ export interface StreamHandler {
   readLeftMs(): number;
   onHeaders(headers: Headers): void;
   onData(data: ByteRange): void;
-  /** The node ended the stream. `trailers` are its only headers when no others came before. */
+  /** The node ended the stream. `trailers` are its only headers if none came before. */
   onEnd(trailers: Headers | undefined): void;
-  /** This client ended the stream because of an error. */
+  /** We ended the stream because of an error. */
   onFailure(status: Status): void;
   /** The node sent RST_STREAM. */
   onReset(code: number): void;
-  /** The connection ended. `isUnprocessed`: it is certain that the node did nothing with the request. */
+  /** The connection ended. `isUnprocessed`: the node has certainly not processed the request. */
   onLost(isUnprocessed: boolean): void;
 }
 
@@ -60,14 +60,14 @@ export class Stream {
   readonly handler: StreamHandler;
   readonly body: RequestBody;
   readonly receiveWindow = new ReceiveWindow(GATEWAY_LIMITS.grpcWindowBytes);
-  /** 0 while it waits. */
+  /** 0 while waiting. */
   id = 0;
   /** Bytes that may be sent; negative after the node reduced its initial window. */
   window = 0;
   hasHeaders = false;
   isOver = false;
   isPaused = false;
-  /** Bytes received while paused: not yet returned to the window. */
+  /** Bytes received while paused and not yet returned to the window. */
   heldBytes = 0;
 
   constructor(handler: StreamHandler) {
@@ -76,15 +76,15 @@ export class Stream {
   }
 }
 
-/** Who ended a stream before both sides had finished. */
+/** Who ended a stream early. */
 type Aborter = 'node' | 'client';
 
 export class StreamTable {
-  /** Streams that wait for a free identifier or for the node's limit, in order. */
+  /** Streams waiting for a free id or for the node's limit, in order. */
   readonly waiting = new Set<Stream>();
   /**
-   * Running streams, each in the slot that its identifier gives. Not a Map: its table keeps references to deleted entries
-   * after it has grown, which would delay garbage collection of half of all calls.
+   * Running streams, each in the slot of its id. Not a Map: after growing, its table keeps references to deleted entries,
+   * which would delay garbage collection of half of all calls.
    */
   readonly #slots: (Stream | undefined)[] = new Array(GATEWAY_LIMITS.grpcStreamsAtOnce).fill(undefined);
   /** The last GATEWAY_LIMITS.grpcBrokenKept aborted streams. */
@@ -96,7 +96,7 @@ export class StreamTable {
     return this.#running;
   }
 
-  /** Whether the identifiers are used up, except for those that may have to be skipped. */
+  /** Whether ids are used up, except those that may have to be skipped. */
   get isExhausted(): boolean {
     return this.#nextId > MAX_STREAM_ID - 2 * GATEWAY_LIMITS.grpcStreamsAtOnce;
   }
@@ -105,7 +105,7 @@ export class StreamTable {
     return this.#running === 0 && this.waiting.size === 0;
   }
 
-  /** The running stream with this identifier. */
+  /** The running stream with this id. */
   get(id: number): Stream | undefined {
     const stream = this.#slots[slotIndex(id)];
     return stream?.id === id ? stream : undefined;
@@ -116,7 +116,7 @@ export class StreamTable {
     return this.#slots.filter((stream) => stream !== undefined);
   }
 
-  /** Gives a stream its identifier; there must be a free slot. Identifiers whose slot is taken are skipped. */
+  /** Assigns a stream's id; there must be a free slot. Ids whose slot is taken are skipped. */
   add(stream: Stream): void {
     while (this.#slots[slotIndex(this.#nextId)]) this.#nextId += 2;
     stream.id = this.#nextId;
@@ -125,7 +125,7 @@ export class StreamTable {
     this.#running++;
   }
 
-  /** Removes a stream; `abortedBy` when not both sides had finished. */
+  /** Removes a stream; `abortedBy` if it ended early. */
   remove(stream: Stream, abortedBy?: Aborter): void {
     stream.isOver = true;
     if (stream.id) {
@@ -135,12 +135,12 @@ export class StreamTable {
     if (abortedBy && stream.id) this.#aborted.set(stream.id, abortedBy);
   }
 
-  /** Whether no stream with this identifier was ever started. Even identifiers are the node's, which starts none. */
+  /** Whether no stream with this id was ever started. Even ids belong to the node, which starts none. */
   isIdle(id: number): boolean {
     return id % 2 === 0 || id >= this.#nextId;
   }
 
-  /** Who aborted a stream that no longer runs; undefined when it ended in order or long ago. */
+  /** Who aborted a stream; undefined when it ended normally or long ago. */
   findAborter(id: number): Aborter | undefined {
     return this.#aborted.peek(id);
   }

@@ -1,4 +1,4 @@
-// The life of the streams of one connection: they wait, start, receive, and end in one of several ways.
+// The life cycle of a connection's streams: waiting, starting, receiving, and the ways to end.
 
 import { channelStatus, GRPC, type Status } from '../channel/channel.ts';
 import { type FloodGuard, Sender } from './flow-control.ts';
@@ -17,11 +17,11 @@ export interface StreamsOptions {
   onExhausted(): void;
 }
 
-const CLOSED = protocolError('streamClosed', 'a frame came on a closed stream');
-const IDLE = protocolError('protocol', 'a frame came on a stream that was never started');
+const CLOSED = protocolError('streamClosed', 'received a frame on a closed stream');
+const IDLE = protocolError('protocol', 'received a frame on a stream that was never started');
 const STREAM_CLOSED = Buffer.from([0, 0, 0, ERROR.streamClosed]);
-const MALFORMED = channelStatus(GRPC.internal, 'The node broke the rules of HTTP/2.');
-const TOO_LARGE = channelStatus(GRPC.resourceExhausted, 'The metadata of the call are larger than the node takes.');
+const MALFORMED = channelStatus(GRPC.internal, 'The node violated the HTTP/2 protocol.');
+const TOO_LARGE = channelStatus(GRPC.resourceExhausted, "The call's metadata exceeds the node's limit.");
 
 export class Streams {
   readonly settings = initialSettings();
@@ -44,13 +44,13 @@ export class Streams {
     return this.#table.get(id);
   }
 
-  /** Starts a stream, or lets it wait until there is room. */
+  /** Starts a stream, or queues it until there is room. */
   start(stream: Stream): void {
     if (this.#table.waiting.size === 0 && this.#canStart) this.#open(stream);
     else this.#table.waiting.add(stream);
   }
 
-  /** Starts waiting streams, as far as there is room. */
+  /** Starts waiting streams while there is room. */
   startWaiting(): void {
     for (const stream of this.#table.waiting) {
       if (!this.#canStart) return;
@@ -61,7 +61,7 @@ export class Streams {
 
   /** Applies changed settings of the node to the streams. */
   updateSettings(): ProtocolError | undefined {
-    // A header table size may have changed, which the next header block must acknowledge (RFC 7541, section 4.2).
+    // The table size may have changed, which the next header block must acknowledge (RFC 7541, section 4.2).
     this.#resetsTable = true;
     const { window } = this.settings;
     const error =
@@ -95,7 +95,7 @@ export class Streams {
     return undefined;
   }
 
-  /** Ends the stream with this identifier, if it runs, because of an error of the node. */
+  /** Ends the stream with this id, if running, because of an error of the node. */
   abort(id: number, code: keyof typeof ERROR, status: Status = MALFORMED): undefined {
     const stream = this.get(id);
     if (!stream) return;
@@ -104,12 +104,12 @@ export class Streams {
     stream.handler.onFailure(status);
   }
 
-  /** An error unless a stream with this identifier was started at some time. */
+  /** An error unless a stream with this id was ever started. */
   checkStarted(id: number): ProtocolError | undefined {
     return this.#table.isIdle(id) ? IDLE : undefined;
   }
 
-  /** Handles DATA or HEADERS for a stream that does not run: ignored, answered with RST_STREAM, or an error. */
+  /** Handles DATA or HEADERS for a stream that is not running: ignored, answered with RST_STREAM, or an error. */
   checkClosed(id: number): ProtocolError | undefined {
     if (this.#table.isIdle(id)) return IDLE;
     const by = this.#table.findAborter(id);
@@ -117,7 +117,7 @@ export class Streams {
     return by === 'client' ? undefined : this.#options.frames.reply({ type: FRAME.reset, flags: 0, id }, STREAM_CLOSED);
   }
 
-  /** Counts consumed bytes of a stream, and returns them to its window unless it is paused. */
+  /** Counts a stream's consumed bytes, and returns them to its window unless it is paused. */
   consume(stream: Stream, bytes: number): void {
     if (stream.isOver) return;
     if (stream.isPaused) stream.heldBytes += bytes;
@@ -127,7 +127,7 @@ export class Streams {
     }
   }
 
-  /** Ends the pause of a stream. */
+  /** Resumes a paused stream. */
   resume(stream: Stream): void {
     stream.isPaused = false;
     const { heldBytes } = stream;
@@ -135,11 +135,11 @@ export class Streams {
     this.consume(stream, heldBytes);
   }
 
-  /** Drops waiting streams, and running ones above identifier `last`, which the node has not processed. */
+  /** Drops waiting streams, and running ones above id `last`, which the node has not processed. */
   dropUnprocessed(last: number): void {
     const { waiting } = this.#table;
     const unprocessed = [...waiting, ...this.#table.all().filter(({ id }) => id > last)];
-    // Cleared first: otherwise removing one stream would start the next waiting one.
+    // Clear first: otherwise removing a stream would start the next waiting one.
     waiting.clear();
     for (const stream of unprocessed) this.#drop(stream, true);
   }

@@ -1,4 +1,4 @@
-// How one field is written as JSON: its key, its values by type and form, and what stands for it when it is not set.
+// How a field is written as JSON: its key, its values by type and form, and its default.
 
 import { type DescEnum, ScalarType } from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence, isWrapperDesc } from '@bufbuild/protobuf/wkt';
@@ -12,23 +12,23 @@ import { findWireType, scalarDefault, scalarWriter, writeDecimal, writeRawJson, 
 import { readText, readVarint, type TypeWriter, type ValueWriter, WIRE, type WriteState } from './wire.ts';
 
 /**
- * cosmos: names as in the .proto file, everything printed, null for what is not set, as nodes of the Cosmos SDK print.
- * proto3: lowerCamelCase and without defaults, as the Protobuf specification says.
+ * cosmos: .proto field names, all fields, null for unset messages, like Cosmos SDK nodes. proto3: lowerCamelCase without
+ * defaults, as in the Protobuf specification.
  */
 export type JsonForm = 'cosmos' | 'proto3';
 
-/** What fields need to know of the other types. */
+/** What a field needs to know about other types. */
 export interface Types {
   readonly form: JsonForm;
-  /** Its members may be filled in later: types contain each other. */
+  /** May return a writer that is completed later, because types can be recursive. */
   getWriter(type: DescMessage): TypeWriter;
-  /** JSON of a message with nothing set, in the Cosmos form. */
+  /** The JSON of an empty message in the Cosmos form. */
   getDefault(type: DescMessage): string;
 }
 
 const { IMPLICIT } = FeatureSet_FieldPresence;
 
-/** Fields by number, with everything that stands between them when they are not set. */
+/** Plans the fields by number, with the defaults to print between them. */
 export function objectPlan(fields: readonly DescField[], types: Types): ObjectPlan {
   const sorted = [...fields].sort((a, b) => a.number - b.number);
   const plans = sorted.map((field, index) => fieldPlan(field, { index, types }));
@@ -39,7 +39,7 @@ export function objectPlan(fields: readonly DescField[], types: Types): ObjectPl
   return withDefaults(plans, defaults);
 }
 
-/** The one field that is the whole answer, printed even when it is not set. */
+/** Plans a single field as the whole output, printed even when unset. */
 export function singleFieldPlan(field: DescField, types: Types): ObjectPlan {
   const plan = { ...fieldPlan(field, { index: 0, types }), omits: false };
   const unset = types.form === 'cosmos' ? (defaultJson(field, types.getDefault) ?? 'null') : defaultProto3(field);
@@ -77,7 +77,7 @@ export function fieldPlan(field: DescField, { index, types }: { index: number; t
   };
 }
 
-// With more than 31 oneofs some share a bit; then fields may be put in order without need, which changes nothing.
+// Beyond 31 oneofs, some share a bit; then fields may be sorted unnecessarily, which is harmless.
 function oneofBit({ oneof, parent }: DescField): number {
   return oneof ? 1 << (parent.oneofs.indexOf(oneof) % 31) : 0;
 }
@@ -98,7 +98,7 @@ function valueWriter(field: DescField, types: Types): ValueWriter {
   return scalarWriter(scalar, false);
 }
 
-/** Names of values; the number where there is none. */
+/** Writes the name of an enum value, or its number if it has none. */
 function enumWriter(type: DescEnum, form: JsonForm): ValueWriter {
   const first = type.values[0]?.number ?? 0;
   const names = new Map(
@@ -119,7 +119,7 @@ function enumWriter(type: DescEnum, form: JsonForm): ValueWriter {
 
 const NULL = createLiteral('null');
 
-// Whatever its number.
+// NullValue is null, whatever its number.
 const nullWriter: ValueWriter = (state) => {
   const number = readVarint(state);
   writeLiteral(state, NULL);
@@ -149,7 +149,7 @@ function unsetMapValue(field: DescField & { fieldKind: 'map' }, types: Types): (
   return (state) => writeLiteral(state, json);
 }
 
-// Writes the key as a value, and takes that back.
+// Writes the key to the output, reads it back and undoes the write.
 function textKeyReader(write: ValueWriter): (state: WriteState, end: number) => string {
   return (state, end) => {
     const { to } = state;
@@ -172,11 +172,11 @@ function refuseGroups(field: DescField): void {
   if (delimited)
     throw new TwinlineError(
       'ERR_CONFIG',
-      `${field} is a group, which Twinline does not read. Disable the methods that answer with ${field.parent.typeName}.`,
+      `${field} is a group, which Twinline does not support. Disable the methods that return ${field.parent.typeName}.`,
     );
 }
 
-// The JSON of well-known types with nothing set; the others are objects of their fields.
+// The JSON of empty well-known types; all others are objects.
 const WELL_KNOWN: { readonly [name: string]: string } = {
   'google.protobuf.Timestamp': '"1970-01-01T00:00:00Z"',
   'google.protobuf.Duration': '"0s"',
@@ -188,21 +188,21 @@ const WELL_KNOWN: { readonly [name: string]: string } = {
 
 const GO_YEAR_1 = '"0001-01-01T00:00:00Z"';
 
-/** The JSON of a message with nothing set. */
+/** Returns the JSON of an empty message. */
 type GetDefault = (type: DescMessage) => string;
 
 /**
- * Gives the JSON of messages with nothing set, in the Cosmos form. It throws ERR_CONFIG where `nullable = false` would
- * make that endless or longer than a limit.
+ * Computes the JSON of empty messages in the Cosmos form. The result throws ERR_CONFIG where `nullable = false` makes it
+ * infinite or too long.
  */
 export function createDefaults(): GetDefault {
-  const known = new Map<DescMessage, string>();
+  const cache = new Map<DescMessage, string>();
   const under = new Set<DescMessage>();
   const getDefault: GetDefault = (type) => {
-    const found = known.get(type) ?? WELL_KNOWN[type.typeName];
-    if (found !== undefined) return found;
+    const cached = cache.get(type) ?? WELL_KNOWN[type.typeName];
+    if (cached !== undefined) return cached;
     if (isWrapperDesc(type)) return defaultScalar(type.fields[0].scalar);
-    if (under.has(type)) throw endlessDefault(type, 'contains itself by nullable = false');
+    if (under.has(type)) throw endlessDefault(type, 'contains itself with nullable = false');
     under.add(type);
     const members = type.fields.flatMap((field) => {
       const value = defaultJson(field, getDefault);
@@ -211,14 +211,14 @@ export function createDefaults(): GetDefault {
     const json = `{${members}}`;
     under.delete(type);
     if (json.length > GATEWAY_LIMITS.gatewayDefaultChars)
-      throw endlessDefault(type, `is longer than ${GATEWAY_LIMITS.gatewayDefaultChars} characters with nothing set`);
-    known.set(type, json);
+      throw endlessDefault(type, `is longer than ${GATEWAY_LIMITS.gatewayDefaultChars} characters when empty`);
+    cache.set(type, json);
     return json;
   };
   return getDefault;
 }
 
-/** What the Cosmos form prints for a field that is not set; undefined: nothing. */
+/** What the Cosmos form prints for an unset field; undefined for nothing. */
 function defaultJson(field: DescField, getDefault: GetDefault): string | undefined {
   if (field.fieldKind === 'list') return '[]';
   if (field.fieldKind === 'map') return '{}';
@@ -229,7 +229,7 @@ function defaultJson(field: DescField, getDefault: GetDefault): string | undefin
     return stdtime ? GO_YEAR_1 : getDefault(field.message);
   }
   if (field.presence !== IMPLICIT && nullable) return 'null';
-  // A struct of Go: a pointer to it may be nil, and with nothing in it it is "0".
+  // A Go struct: nil as a pointer, otherwise "0" when empty.
   if (type === 'decimal' || type === 'whole') return nullable ? 'null' : '"0"';
   return field.fieldKind === 'enum' ? enumDefault(field.enum) : defaultScalar(field.scalar);
 }
@@ -246,6 +246,6 @@ function enumDefault(type: DescEnum): string {
 function endlessDefault(type: DescMessage, why: string): TwinlineError {
   return new TwinlineError(
     'ERR_CONFIG',
-    `The message ${type.typeName} cannot be written in the Cosmos form: it ${why}. Correct the descriptors.`,
+    `The message ${type.typeName} has no Cosmos form: it ${why}. Correct the descriptors.`,
   );
 }

@@ -1,4 +1,4 @@
-// Messages, lists and maps from the wire to JSON, by the plan of their type: one pass, no objects in between.
+// Converts messages, lists and maps from wire format to JSON in one pass, without intermediate objects.
 
 import { createLiteral, type Literal, writeByte, writeLiteral, writeText } from './output.ts';
 import {
@@ -17,27 +17,27 @@ import {
 
 export interface FieldPlan {
   readonly number: number;
-  /** Place among the fields of the message, by number. */
+  /** Index among the message's fields, by number. */
   readonly index: number;
   readonly wire: number;
-  /** Its values may come packed into one record. */
+  /** Whether values may be packed into one record. */
   readonly packable: boolean;
   /** `,"name":` */
   readonly key: Literal;
-  /** Writes what follows the key; true when that is the default. */
+  /** Writes the value after the key; true when it is the default. */
   readonly write: FieldWriter;
-  /** Writes one value, an element of a list or the value of a map. */
+  /** Writes a single value, list element or map value. */
   readonly value: ValueWriter;
-  /** A value that is the default is not printed. */
+  /** Whether a default value is omitted. */
   readonly omits: boolean;
-  /** A bit for the oneof it belongs to; 0 when to none. */
+  /** The bit of the field's oneof, or 0. */
   readonly oneof: number;
-  /** The only values that a closed enum has; others count as unknown fields. */
+  /** The numbers of a closed enum; other values count as unknown fields. */
   readonly closed: ReadonlySet<number> | undefined;
   readonly map: MapPlan | undefined;
 }
 
-/** The tag has been read, into `state.tag`. */
+/** Called after the tag has been read into `state.tag`. */
 export type FieldWriter = (field: FieldPlan, state: WriteState, end: number) => boolean;
 
 interface MapPlan {
@@ -52,11 +52,11 @@ interface MapPlan {
 export interface ObjectPlan {
   readonly fields: readonly FieldPlan[];
   readonly byNumber: ReadonlyMap<number, FieldPlan>;
-  /** `,"name":default` of every field that is printed although it is not set, one after the other. */
+  /** Concatenated `,"name":default` of all fields that are printed even when unset. */
   readonly defaults: Buffer;
-  /** Where that of each field begins, and the end of the last. */
+  /** Where each field's part starts, plus the end of the last. */
   readonly offsets: readonly number[];
-  /** Parts of `defaults` that were needed before. */
+  /** Cached slices of `defaults`. */
   readonly gaps: Map<number, Literal>;
 }
 
@@ -67,7 +67,7 @@ export function writeObject(plan: ObjectPlan, state: WriteState, end: number): v
   closeObject(state, start);
 }
 
-/** Makes an object of what was written since `start`, which begins with a comma unless it is empty. */
+/** Turns the output since `start`, which is empty or starts with a comma, into an object. */
 export function closeObject(state: WriteState, start: number): void {
   if (state.to === start) writeByte(state, 0x7b);
   else state.out[start] = 0x7b;
@@ -78,7 +78,7 @@ export function closeObject(state: WriteState, start: number): void {
 export function writeFields(plan: ObjectPlan, state: WriteState, end: number): void {
   const { fields } = plan;
   let next = 0;
-  let seen = 0;
+  let seenFields = 0;
   let oneofs = 0;
   while (state.at < end) {
     const tag = readTag(state);
@@ -89,11 +89,11 @@ export function writeFields(plan: ObjectPlan, state: WriteState, end: number): v
       continue;
     }
     if (field.closed !== undefined && skipUnknownEnum(field.closed, state, tag)) continue;
-    if ((oneofs & field.oneof) !== 0 || (field.index < next && isLate(plan, field, seen))) throw OUT_OF_ORDER;
+    if ((oneofs & field.oneof) !== 0 || (field.index < next && isLate(plan, field, seenFields))) throw OUT_OF_ORDER;
     if (!state.ordered) oneofs |= field.oneof;
     if (field.index > next) writeLiteral(state, getGap(plan, next, field.index));
     if (field.index >= next) next = field.index + 1;
-    seen |= 1 << field.index;
+    seenFields |= 1 << field.index;
     const mark = state.to;
     writeLiteral(state, field.key);
     if (field.write(field, state, end) && field.omits) state.to = mark;
@@ -102,40 +102,40 @@ export function writeFields(plan: ObjectPlan, state: WriteState, end: number): v
   if (next < fields.length) writeLiteral(state, getGap(plan, next, fields.length));
 }
 
-// One that comes after its place is no trouble when it comes once and its default has not been printed. A set of 31
-// fields is remembered; of more, the order counts.
-function isLate({ offsets }: ObjectPlan, { index }: FieldPlan, seen: number): boolean {
-  return index > 30 || (seen & (1 << index)) !== 0 || offsets[index] !== offsets[index + 1];
+// A late field is fine if it occurs once and its default has not been printed. The first 31 fields are tracked; beyond those,
+// the order decides.
+function isLate({ offsets }: ObjectPlan, { index }: FieldPlan, seenFields: number): boolean {
+  return index > 30 || (seenFields & (1 << index)) !== 0 || offsets[index] !== offsets[index + 1];
 }
 
-/** Whether a record with this tag belongs to the field; another wire type makes it an unknown one. */
+/** Whether a record with this tag belongs to the field; with another wire type it is an unknown field. */
 export function acceptsTag(field: FieldPlan, tag: number): boolean {
   const wire = tag & 7;
   return tag >>> 3 === field.number && (wire === field.wire || (wire === WIRE.bytes && field.packable));
 }
 
-/** What is printed for the fields from one to before another. */
+/** The defaults of a range of fields. */
 function getGap({ defaults, offsets, gaps }: ObjectPlan, from: number, to: number): Literal {
   const place = from * offsets.length + to;
-  const known = gaps.get(place);
-  if (known) return known;
+  const cached = gaps.get(place);
+  if (cached) return cached;
   const gap = createLiteral(defaults.subarray(offsets[from]!, offsets[to]!));
   gaps.set(place, gap);
   return gap;
 }
 
-/** Passes over a value that its closed enum does not have. */
-function skipUnknownEnum(closed: ReadonlySet<number>, state: WriteState, tag: number): boolean {
+/** Skips a value that the closed enum lacks. */
+function skipUnknownEnum(numbers: ReadonlySet<number>, state: WriteState, tag: number): boolean {
   if ((tag & 7) !== WIRE.varint) return false;
   const { at } = state;
-  if (!closed.has(readVarint(state))) return true;
+  if (!numbers.has(readVarint(state))) return true;
   state.at = at;
   return false;
 }
 
 export const writeSingle: FieldWriter = (field, state, end) => field.value(state, end);
 
-/** All elements that follow each other, packed or not. */
+/** All consecutive elements, packed or not. */
 export const writeList: FieldWriter = (field, state, end) => {
   writeByte(state, 0x5b);
   const start = state.to;
@@ -158,7 +158,7 @@ export const writeList: FieldWriter = (field, state, end) => {
 
 function writeElement(field: FieldPlan, state: WriteState, end: number): void {
   if (field.closed !== undefined && skipUnknownEnum(field.closed, state, WIRE.varint)) return;
-  // No element ends with the bracket that opens the list.
+  // A list is empty as long as the output ends with its opening bracket, because no element ends with one.
   if (state.out[state.to - 1] !== 0x5b) writeByte(state, 0x2c);
   field.value(state, end);
 }
@@ -168,7 +168,7 @@ interface Range {
   readonly end: number;
 }
 
-/** All entries that follow each other, by key; of two with the same key the last counts. */
+/** All consecutive entries, sorted by key; the last of duplicate keys wins. */
 export const writeMap: FieldWriter = (field, state, end) => {
   const entries = new Map<string, Range>();
   for (;;) {
@@ -218,7 +218,7 @@ function readEntry(
   entries.set(key ?? map.unsetKey, { at: value, end: until });
 }
 
-/** Reads the length before a message and writes the message. */
+/** Reads a length-prefixed message. */
 export function nestedWriter(type: { readonly write: MessageWriter }): ValueWriter {
   return (state, end) => {
     const until = readLength(state, end);

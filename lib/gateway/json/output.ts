@@ -1,13 +1,13 @@
-// The output of a writer: room for what comes, and JSON text written as bytes: literals, digits, quoted strings, base64.
-// Copies are of four bytes at a time: a single byte costs as much.
+// The output buffer of a writer: literals, digits, strings and base64 as JSON bytes. Copies four bytes at a time, because a
+// single byte costs as much.
 
 import { isUtf8 } from 'node:buffer';
 import { tooLarge, unreadableReply, type WriteState } from './wire.ts';
 
-/** Bytes that may be written beyond the end, to be written over by what comes next. */
+/** Bytes that may be written beyond the end and are overwritten later. */
 const SLACK = 3;
 
-/** Memory for at least `bytes` of JSON. */
+/** Allocates at least `bytes` of output. */
 export function allocate(bytes: number): Pick<WriteState, 'out' | 'outView'> {
   const out = Buffer.allocUnsafeSlow(bytes + SLACK);
   return { out, outView: new DataView(out.buffer) };
@@ -26,11 +26,11 @@ function grow(state: WriteState, count: number): void {
   Object.assign(state, larger);
 }
 
-/** JSON that is known beforehand. */
+/** Precomputed JSON. */
 export interface Literal {
   readonly bytes: Buffer;
   readonly length: number;
-  /** The bytes, four in each. */
+  /** The bytes in groups of four. */
   readonly words: Int32Array;
 }
 
@@ -42,7 +42,7 @@ export function createLiteral(json: string | Uint8Array): Literal {
   return { bytes, length: bytes.length, words };
 }
 
-/** Writes JSON that was known beforehand. */
+/** Writes precomputed JSON. */
 export function writeLiteral(state: WriteState, { length, words }: Literal): void {
   reserve(state, length);
   const { outView, to } = state;
@@ -50,7 +50,7 @@ export function writeLiteral(state: WriteState, { length, words }: Literal): voi
   state.to = to + length;
 }
 
-/** Writes bytes that are JSON already. */
+/** Writes bytes that are already JSON. */
 export function writeBytes(state: WriteState, json: Uint8Array): void {
   reserve(state, json.length);
   state.out.set(json, state.to);
@@ -64,7 +64,7 @@ export function writeByte(state: WriteState, code: number): void {
 
 const QUOTE = 0x22;
 
-// 1: stands for itself, 0: must be escaped, 2: part of a character beyond ASCII.
+// 0: must be escaped, 1: plain ASCII, 2: part of a non-ASCII character.
 const KIND = Uint8Array.from({ length: 256 }, (_, code) => {
   if (code >= 0x80) return 2;
   return code < 0x20 || code === QUOTE || code === 0x5c ? 0 : 1;
@@ -75,8 +75,8 @@ const ESCAPES: readonly (Literal | undefined)[] = Array.from({ length: 256 }, (_
 );
 
 /**
- * Whether each of four bytes stands for itself (a SWAR test). A subtraction that borrows can mark a wrong byte, but only one
- * above a byte that is marked rightly, so the answer for the four is exact.
+ * Whether each of four bytes is plain ASCII (a SWAR test). A borrow can mark a wrong byte, but only above a correctly marked
+ * one, so the combined answer is exact.
  */
 function arePlain(four: number): boolean {
   const quotes = (four ^ 0x22222222) - 0x01010101;
@@ -84,7 +84,7 @@ function arePlain(four: number): boolean {
   return ((four | (four - 0x20202020) | quotes | slashes) & 0x80808080) === 0;
 }
 
-/** Writes text of ASCII characters that need no escapes. */
+/** Writes ASCII text that needs no escaping. */
 export function writeAscii(state: WriteState, text: string): void {
   const { length } = text;
   reserve(state, length);
@@ -116,7 +116,7 @@ export function writeDigits(state: WriteState, value: number): void {
   state.to = end;
 }
 
-/** Writes `value` with zeros before it, `width` digits in all. */
+/** Writes `value` zero-padded to `width` digits. */
 export function writePadded(state: WriteState, value: number, width: number): void {
   reserve(state, width);
   let left = value;
@@ -129,8 +129,8 @@ export function writePadded(state: WriteState, value: number, width: number): vo
 }
 
 /**
- * Writes the UTF-8 from `state.at` to `end` as a JSON string. Invalid UTF-8 is refused when `strict`, replaced by U+FFFD
- * when not.
+ * Writes the UTF-8 from `state.at` to `end` as a JSON string. Invalid UTF-8 is refused if `strict`, otherwise replaced by
+ * U+FFFD.
  */
 export function writeString(state: WriteState, end: number, strict: boolean): void {
   const { bytes, view, at: from } = state;
@@ -158,7 +158,7 @@ export function writeString(state: WriteState, end: number, strict: boolean): vo
   state.at = end;
 }
 
-// The same where some characters are escaped or beyond ASCII: those before `at` are written already.
+// The slow path for escapes and non-ASCII text: everything before `at` is already written.
 function writeEscaped(
   state: WriteState,
   { at: first, end, strict }: { at: number; end: number; strict: boolean },
@@ -173,8 +173,8 @@ function writeEscaped(
   state.to = start + 1 + first - state.at;
   for (let at = first; at < end; at++) {
     const code = bytes[at]!;
-    const escaped = ESCAPES[code];
-    if (escaped) writeLiteral(state, escaped);
+    const sequence = ESCAPES[code];
+    if (sequence) writeLiteral(state, sequence);
     else writeByte(state, code);
   }
   writeByte(state, QUOTE);
@@ -190,7 +190,7 @@ function writeRepaired(state: WriteState, end: number, strict: boolean): void {
 
 const BASE64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
 
-/** Writes the bytes from `state.at` to `end` as a JSON string in base64 with padding. */
+/** Writes the bytes from `state.at` to `end` as a JSON string in padded base64. */
 export function writeBase64(state: WriteState, end: number): void {
   const { bytes } = state;
   reserve(state, Math.ceil((end - state.at) / 3) * 4 + 2);

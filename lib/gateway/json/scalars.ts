@@ -1,4 +1,4 @@
-// Scalars from the wire to JSON: one writer for each type of Protobuf, and for the number types of Cosmos.
+// Converts scalars to JSON: a writer per Protobuf type, and the Cosmos number types.
 
 import { ScalarType } from '@bufbuild/protobuf';
 import {
@@ -91,12 +91,12 @@ export function findWireType(type: ScalarType): number {
   return WIRES[type] ?? WIRE.varint;
 }
 
-/** Text that is not UTF-8 is refused when `strict`, and otherwise written with replacement characters. */
+/** Invalid UTF-8 is refused if `strict`, otherwise repaired. */
 export function scalarWriter(type: ScalarType, strict: boolean): ValueWriter {
   return type === ScalarType.STRING ? text(strict) : WRITERS[type];
 }
 
-/** What stands for an unset scalar: `0`, `"0"` for 64 bits, `false`, `""`. */
+/** The JSON of an unset scalar: `0`, `"0"` for 64 bits, `false`, `""`. */
 export function scalarDefault(type: ScalarType): string {
   if (type === ScalarType.BOOL) return 'false';
   return QUOTED.has(type) ? '"0"' : findWireType(type) === WIRE.bytes ? '""' : '0';
@@ -157,7 +157,7 @@ function writeReal(state: WriteState, value: number, print: (value: number) => s
   return Object.is(value, 0);
 }
 
-/** The shortest decimal digits that give back this 32-bit float. */
+/** The shortest decimal that round-trips to this 32-bit float. */
 function formatFloat(value: number): string {
   for (let precision = 6; precision < 9; precision++) {
     const rounded = Number(value.toPrecision(precision));
@@ -169,33 +169,33 @@ function formatFloat(value: number): string {
 const DECIMALS = 18;
 const WHOLE = /^-?[0-9]+$/;
 
-/** A decimal number that travels as a whole number of 10⁻¹⁸: `"1.500000000000000000"`. */
+/** A decimal stored as an integer in units of 10⁻¹⁸: `"1.500000000000000000"`. */
 export const writeDecimal: ValueWriter = (state, end) => {
   const number = readAscii(state, end);
-  if (!WHOLE.test(number)) throw unwritableReply('a decimal number is not made of digits');
+  if (!WHOLE.test(number)) throw unwritableReply('a decimal number contains non-digits');
   const sign = number.startsWith('-') ? '-' : '';
   const all = number.slice(sign.length).padStart(DECIMALS + 1, '0');
   writeAscii(state, `"${sign}${all.slice(0, -DECIMALS)}.${all.slice(-DECIMALS)}"`);
   return false;
 };
 
-/** A whole number of any size that travels as its digits. */
+/** An integer of any size, stored as digits. */
 export const writeWhole: ValueWriter = (state, end) => {
   const number = readAscii(state, end);
-  if (!WHOLE.test(number)) throw unwritableReply('a whole number is not made of digits');
+  if (!WHOLE.test(number)) throw unwritableReply('a whole number contains non-digits');
   writeAscii(state, `"${number}"`);
   return false;
 };
 
-/** Bytes that are JSON already. */
+/** Bytes that are already JSON. */
 export const writeRawJson: ValueWriter = (state, end) => {
   const until = readLength(state, end);
   const bytes = state.bytes.subarray(state.at, until);
   try {
     JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    // Its words would quote the reply.
-    throw unwritableReply('bytes that should hold JSON do not');
+    // The parser's message would quote the reply.
+    throw unwritableReply('bytes that should be JSON are not');
   }
   writeBytes(state, bytes);
   state.at = until;
@@ -205,8 +205,8 @@ export const writeRawJson: ValueWriter = (state, end) => {
 function readAscii(state: WriteState, end: number): string {
   const until = readLength(state, end);
   const { buffer, byteOffset } = state.bytes;
-  const found = Buffer.from(buffer, byteOffset + state.at, until - state.at).toString('latin1');
+  const digits = Buffer.from(buffer, byteOffset + state.at, until - state.at).toString('latin1');
   state.at = until;
-  // An unset number is stored as no digits.
-  return found === '' ? '0' : found;
+  // An unset number is stored as an empty string.
+  return digits === '' ? '0' : digits;
 }

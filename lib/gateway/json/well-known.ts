@@ -1,5 +1,5 @@
-// The well-known types whose JSON is no object of their fields: Timestamp, Duration, FieldMask, Struct, Value and Any; and
-// google.api.HttpBody, which is no JSON at all.
+// Well-known types with a special JSON form: Timestamp, Duration, FieldMask, Struct, Value and Any; and google.api.HttpBody,
+// which is not JSON at all.
 
 import { protoCamelCase, protoSnakeCase } from '@bufbuild/protobuf/reflect';
 import type { DescMessage, Registry } from '#protobuf';
@@ -41,7 +41,7 @@ const LAST_SECOND = 253_402_300_799;
 const DURATION_SECONDS = 315_576_000_000;
 const NANOS = 1_000_000_000;
 
-/** RFC 3339 in UTC with 0, 3, 6 or 9 digits of a second. Written as digits: a Date takes several times as long. */
+/** RFC 3339 in UTC with 0, 3, 6 or 9 fractional digits. Computed by hand, because a Date takes several times as long. */
 export const writeTimestamp: MessageWriter = (state, end) => {
   const { seconds, nanos } = readSeconds(state, end);
   if (seconds < FIRST_SECOND || seconds > LAST_SECOND || nanos < 0 || nanos >= NANOS)
@@ -60,7 +60,7 @@ export const writeTimestamp: MessageWriter = (state, end) => {
   writeAscii(state, 'Z"');
 };
 
-/** Seconds with 0, 3, 6 or 9 decimals and an s: `"1.500s"`. */
+/** Seconds with 0, 3, 6 or 9 fractional digits: `"1.500s"`. */
 export const writeDuration: MessageWriter = (state, end) => {
   const { seconds, nanos } = readSeconds(state, end);
   if (Math.abs(seconds) > DURATION_SECONDS || Math.abs(nanos) >= NANOS || seconds * nanos < 0)
@@ -79,7 +79,7 @@ function writeFraction(state: WriteState, nanos: number): void {
   else writePadded(state, nanos, 9);
 }
 
-// Days since 1970 to a date of the Gregorian calendar, by eras of 400 years that begin in March.
+// Converts days since 1970 to a Gregorian date, in 400-year eras that start in March.
 function writeDate(state: WriteState, days: number): void {
   const shifted = days + 719_468;
   const era = Math.floor(shifted / 146_097);
@@ -97,7 +97,7 @@ function writeDate(state: WriteState, days: number): void {
   writePadded(state, inYear - Math.floor((153 * fromMarch + 2) / 5) + 1, 2);
 }
 
-/** Paths in lowerCamelCase with commas between. */
+/** Paths in lowerCamelCase, separated by commas. */
 export const writeFieldMask: MessageWriter = (state, end) => {
   const paths: string[] = [];
   while (state.at < end) {
@@ -108,7 +108,7 @@ export const writeFieldMask: MessageWriter = (state, end) => {
     }
     const path = readText(state, end, true);
     if (protoSnakeCase(protoCamelCase(path)) !== path)
-      throw unwritableReply('a path of a FieldMask cannot be told in lowerCamelCase');
+      throw unwritableReply('a FieldMask path has no lowerCamelCase form');
     paths.push(protoCamelCase(path));
   }
   writeText(state, paths.join(','));
@@ -129,7 +129,7 @@ function readSeconds(state: WriteState, end: number): { seconds: number; nanos: 
   return { seconds, nanos };
 }
 
-/** A message whose JSON is that of its one field; `unset` stands for it when it is missing. */
+/** A message whose JSON is that of its only field, or `unset` when that is absent. */
 export function singleFieldWriter(field: FieldPlan, unset: Literal): MessageWriter {
   return (state, end) => {
     const start = state.to;
@@ -144,30 +144,30 @@ export function singleFieldWriter(field: FieldPlan, unset: Literal): MessageWrit
   };
 }
 
-/** The one value that is set among the fields of a Value; null when there is none. */
+/** Writes the one field of a Value that is set, or null. */
 export function valueWriter(kinds: ReadonlyMap<number, ValueWriter>): MessageWriter {
   return (state, end) => {
-    let found = false;
+    let isSet = false;
     while (state.at < end) {
       const tag = readTag(state);
       const kind = kinds.get(tag);
       if (!kind) skipField(state, tag, end);
-      else if (found) throw OUT_OF_ORDER;
+      else if (isSet) throw OUT_OF_ORDER;
       else {
         kind(state, end);
-        found = true;
+        isSet = true;
       }
     }
-    if (!found) writeLiteral(state, NULL);
+    if (!isSet) writeLiteral(state, NULL);
     if (state.at > end) throw unreadableReply('a value reaches beyond its message');
   };
 }
 
-/** JSON has no NaN and no infinity, and a Value has no other way to write them. */
+/** JSON has no NaN or infinity, and a Value has no other representation for them. */
 export function finiteWriter(double: ValueWriter): ValueWriter {
   return (state, end) => {
     if (state.at + 8 <= end && !Number.isFinite(state.view.getFloat64(state.at, true)))
-      throw unwritableReply('a google.protobuf.Value holds NaN or infinity');
+      throw unwritableReply('a google.protobuf.Value is NaN or infinity');
     return double(state, end);
   };
 }
@@ -180,8 +180,8 @@ const URL_TAG = (1 << 3) | WIRE.bytes;
 const VALUE_TAG = (2 << 3) | WIRE.bytes;
 
 /**
- * `{"@type": …}` with the fields of the message inside, or with `value` where its JSON is no object of its fields. Of a
- * type that is not declared, or that cannot be written, `value` is its bytes in base64.
+ * `{"@type": …}` with the fields of the inner message, or with `value` if its JSON is not an object of its fields. For a type
+ * that is undeclared or cannot be written, `value` is its bytes in base64.
  */
 export function anyWriter(registry: Registry, getWriter: (type: DescMessage) => TypeWriter): MessageWriter {
   const unwritable = new WeakSet<DescMessage>();
@@ -224,13 +224,13 @@ export function anyWriter(registry: Registry, getWriter: (type: DescMessage) => 
   };
 }
 
-// The bytes in an Any are a message of their own: when they are broken, the message around them is not.
+// The bytes in an Any are a separate message: if they are malformed, the outer message still is valid.
 function writeInside(state: WriteState, to: number, inside: MessagePart): void {
   try {
     writeInOrder(state, to, inside);
   } catch (error) {
     if ((error as TwinlineError).reason !== 'unreadable') throw error;
-    throw unwritableReply(`an Any cannot be read as ${inside.type.typeName}`);
+    throw unwritableReply(`an Any does not contain a valid ${inside.type.typeName}`);
   }
 }
 
@@ -252,9 +252,9 @@ function readAny(state: WriteState, end: number): { url: string; from: number; t
   return parts;
 }
 
-/** A `google.api.HttpBody`: an answer that is not JSON. */
+/** A `google.api.HttpBody`: a reply that is not JSON. */
 export interface HttpBody {
-  /** A media type that may stand in a header. */
+  /** A media type that is valid in a header. */
   readonly type: string;
   readonly data: Buffer;
 }
@@ -263,7 +263,7 @@ export interface HttpBody {
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+*-]{1,127}(?:\s*;[\x20-\x7e]{0,256})?$/;
 
 /**
- * Whether replies of this type are bodies of any media type.
+ * Whether replies of this type are HTTP bodies of any media type.
  * @example
  * import { readFileSync } from 'node:fs';
  *
@@ -275,7 +275,7 @@ export function isHttpBody({ typeName }: DescMessage): boolean {
 }
 
 /**
- * Reads one. Bytes of an unknown or unusable type are `application/octet-stream`. Throws ERR_SERVICE, `unreadable`.
+ * Parses an HttpBody. An unknown or invalid type becomes `application/octet-stream`. Throws ERR_SERVICE, `unreadable`.
  * @example
  * const { type, data } = readHttpBody(Buffer.from('\n\ntext/plain\x12\x02Hi', 'latin1'));
  * [type, data.toString()]; // → ['text/plain', 'Hi']

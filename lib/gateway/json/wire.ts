@@ -1,5 +1,5 @@
-// Protobuf wire format, read in place: the state of one reply on its way to JSON, varints, lengths, skipping, messages whose
-// fields come out of order, and the errors of replies that cannot be read or written.
+// The Protobuf wire format, read in place: conversion state, varints, lengths, skipping, messages with fields out of order,
+// and errors.
 
 import { isUtf8 } from 'node:buffer';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
@@ -8,55 +8,53 @@ import { TwinlineError } from '../../errors.ts';
 import type { UnknownTypes } from '../descriptors/type-source.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 
-/** One reply that is being written as JSON: `bytes` are read at `at`, `out` is filled up to `to`. */
+/** The conversion of one reply to JSON: `bytes` are read at `at`, `out` is filled up to `to`. */
 export interface WriteState {
   bytes: Uint8Array;
   view: DataView;
   at: number;
   out: Buffer;
-  /** Of the same bytes as `out`. */
+  /** A view of `out`. */
   outView: DataView;
   to: number;
-  /** The tag read last: field number × 8 + wire type. */
+  /** The last tag read: field number × 8 + wire type. */
   tag: number;
-  /** High 32 bits of the varint or fixed number read last. */
+  /** The high 32 bits of the last varint or fixed64. */
   hi: number;
-  /** Messages around the one that is being read. */
+  /** Nesting depth. */
   depth: number;
   /** The bytes come from an encoder that writes every field once and in order. */
   ordered: boolean;
-  /** Bytes that may still be put in order. */
+  /** Remaining budget of bytes that may be sorted. */
   sortBytesLeft: number;
-  /** Bytes of JSON that are refused. */
+  /** Limit on JSON bytes. */
   readonly maxBytes: number;
-  /** Whether it is given up where it takes more than a turn of the event loop should. */
+  /** Whether to give up when it takes more than one event-loop turn should. */
   readonly isBrief: boolean;
-  /** Called with the names of types that are not declared. */
+  /** Receives names of undeclared types. */
   readonly unknown: UnknownTypes | undefined;
 }
 
-/** Reads the message that lies between `state.at` and `end`, and writes it as a JSON value. */
+/** Writes the message between `state.at` and `end` as a JSON value. */
 export type MessageWriter = (state: WriteState, end: number) => void;
 
 /**
- * Reads one value at `state.at` and writes it as JSON; true when it is the default of its type. `end`: where the message
- * around it ends.
+ * Reads one value at `state.at` and writes it as JSON; true when it is the type's default. `end` is the end of the enclosing
+ * message.
  */
 export type ValueWriter = (state: WriteState, end: number) => boolean;
 
 /** How a message is written as JSON. */
 export interface TypeWriter {
-  /** As a JSON value. */
+  /** Writes a JSON value. */
   readonly write: MessageWriter;
-  /** As `,"name":value` of its fields; undefined when the type is no JSON object of its fields. */
+  /** Writes `,"name":value` for each field; undefined when the type's JSON is not an object of its fields. */
   readonly fields: MessageWriter | undefined;
 }
 
 export const WIRE = { varint: 0, bits64: 1, bytes: 2, group: 3, endGroup: 4, bits32: 5 } as const;
 
-/**
- * Low 32 bits of the varint at the current place, signed; the high ones are in `state.hi`.
- */
+/** Reads a varint: returns the low 32 bits, signed; the high ones are in `state.hi`. */
 export function readVarint(state: WriteState): number {
   const { bytes } = state;
   let at = state.at;
@@ -86,7 +84,7 @@ export function readVarint(state: WriteState): number {
   throw unreadableReply(at > bytes.length ? 'it ends within a number' : 'a number is longer than ten bytes');
 }
 
-/** Reads a length and gives the place where what it measures ends. */
+/** Reads a length and returns the end of what it measures. */
 export function readLength(state: WriteState, end: number): number {
   const length = readVarint(state);
   if (state.hi !== 0 || length < 0 || length > end - state.at)
@@ -94,7 +92,7 @@ export function readLength(state: WriteState, end: number): number {
   return state.at + length;
 }
 
-/** Low 32 bits of the 8 bytes at the current place, signed; the high ones are in `state.hi`. */
+/** Reads a fixed64: returns the low 32 bits, signed; the high ones are in `state.hi`. */
 export function readFixed64(state: WriteState): number {
   requireBytes(state, 8);
   const low = state.view.getInt32(state.at, true);
@@ -103,12 +101,12 @@ export function readFixed64(state: WriteState): number {
   return low;
 }
 
-/** Fails when fewer than `count` bytes are left. */
+/** Throws when fewer than `count` bytes are left. */
 export function requireBytes(state: WriteState, count: number): void {
   if (state.at + count > state.bytes.length) throw unreadableReply('it ends within a number');
 }
 
-/** Reads a length and the text that follows. Text that is not UTF-8 is refused when `strict`, repaired when not. */
+/** Reads a string. Invalid UTF-8 is refused if `strict`, otherwise repaired. */
 export function readText(state: WriteState, end: number, strict: boolean): string {
   const until = readLength(state, end);
   const bytes = Buffer.from(state.bytes.buffer, state.bytes.byteOffset + state.at, until - state.at);
@@ -117,7 +115,7 @@ export function readText(state: WriteState, end: number, strict: boolean): strin
   return bytes.toString('utf8');
 }
 
-/** Passes over the value of an unknown field. */
+/** Skips the value of an unknown field. */
 export function skipField(state: WriteState, tag: number, end: number): void {
   switch (tag & 7) {
     case WIRE.varint:
@@ -153,7 +151,6 @@ function skipGroup(state: WriteState, number: number, end: number): void {
   state.depth--;
 }
 
-/** Reads a tag. */
 export function readTag(state: WriteState): number {
   const tag = readVarint(state) >>> 0;
   state.tag = tag;
@@ -161,30 +158,30 @@ export function readTag(state: WriteState): number {
   return tag;
 }
 
-/** One message further in. */
+/** Enters a nested message. */
 export function enterMessage(state: WriteState): void {
   if (++state.depth > GATEWAY_LIMITS.gatewayDepth)
     throw unreadableReply(`it nests deeper than ${GATEWAY_LIMITS.gatewayDepth} messages`);
 }
 
-/** What is thrown for a reply that is not what its descriptor says; it does not name the place. */
+/** The error for a reply that does not match its descriptor; it does not name the position. */
 export function unreadableReply(why: string, cause?: unknown): TwinlineError {
-  const message = `The reply of the node cannot be read: ${why}. Compare the descriptors with the version of the node.`;
+  const message = `The node's reply is malformed: ${why}. Check that the descriptors match the node's version.`;
   return new TwinlineError('ERR_SERVICE', message, { reason: 'unreadable', cause });
 }
 
-/** What is thrown for a value that JSON has no way to tell. */
+/** The error for a value that JSON cannot represent. */
 export function unwritableReply(why: string): TwinlineError {
-  const message = `The reply of the node cannot be told in JSON: ${why}. Call the method by gRPC.`;
+  const message = `The node's reply has no JSON form: ${why}. Call the method over gRPC.`;
   return new TwinlineError('ERR_SERVICE', message, { reason: 'no-json' });
 }
 
 export function tooLarge({ maxBytes }: WriteState): TwinlineError {
-  const message = `The reply of the node is longer than ${maxBytes} bytes as JSON. Ask for smaller pages.`;
+  const message = `The node's reply is longer than ${maxBytes} bytes as JSON. Request smaller pages.`;
   return new TwinlineError('ERR_SERVICE', message, { reason: 'too-large' });
 }
 
-// Thrown to start again with bytes that hold every field once, by number.
+// Thrown to restart with bytes that have every field once, in order.
 export const OUT_OF_ORDER = new Error('fields out of order');
 
 export interface MessagePart {
@@ -192,23 +189,23 @@ export interface MessagePart {
   readonly write: MessageWriter;
 }
 
-/** Writes the message up to `end`; when its fields come out of order or twice, from an ordered copy of its bytes. */
+/** Writes the message up to `end`; if its fields are out of order or repeated, from a sorted copy. */
 export function writeInOrder(state: WriteState, end: number, { type, write }: MessagePart): void {
   const { bytes, view, at, to, depth, ordered } = state;
   try {
     state.ordered = false;
     write(state, end);
   } catch (error) {
-    // A value that JSON cannot tell may be one that a later one replaces.
+    // A value without a JSON form may be replaced by a later one.
     if (error !== OUT_OF_ORDER && (error as TwinlineError).reason !== 'no-json') throw error;
-    // Messages inside messages by way of Any could make this endless.
+    // Bounds the work for messages nested through Any.
     state.sortBytesLeft -= end - at;
     if (state.sortBytesLeft < 0)
       throw state.isBrief ? tooLarge(state) : unreadableReply('too many of its messages have fields out of order');
-    const sorted = sortFields(type, bytes.subarray(at, end));
-    const sortedView = new DataView(sorted.buffer, sorted.byteOffset, sorted.byteLength);
-    Object.assign(state, { bytes: sorted, view: sortedView, at: 0, to, depth, ordered: true });
-    write(state, sorted.length);
+    const sortedBytes = sortFields(type, bytes.subarray(at, end));
+    const sortedView = new DataView(sortedBytes.buffer, sortedBytes.byteOffset, sortedBytes.byteLength);
+    Object.assign(state, { bytes: sortedBytes, view: sortedView, at: 0, to, depth, ordered: true });
+    write(state, sortedBytes.length);
     Object.assign(state, { bytes, view });
   }
   state.at = end;

@@ -1,4 +1,4 @@
-// Replies from Protobuf bytes to JSON text, by writers that are compiled once for each message type.
+// Converts replies from Protobuf bytes to JSON, with a writer compiled once per message type.
 
 import { ScalarType } from '@bufbuild/protobuf';
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
@@ -33,39 +33,39 @@ import {
 
 /** Options of `createJsonWriters`. */
 export interface JsonWriterOptions {
-  /** Where the types inside `google.protobuf.Any` are found. */
+  /** Resolves types inside `google.protobuf.Any`. */
   readonly registry: Registry;
   readonly form: JsonForm;
-  /** Bytes of JSON that one reply may have. @default GATEWAY_LIMITS.gatewayJsonBytes */
+  /** Limit on JSON bytes per reply. @default GATEWAY_LIMITS.gatewayJsonBytes */
   readonly maxBytes?: number;
 }
 
 /**
- * Gives the JSON of one message in UTF-8. Throws ERR_SERVICE: reason `unreadable` when the bytes are not such a message,
- * `no-json` when it holds a value that JSON has no way to tell, `too-large` when the JSON is longer than `maxBytes`, or
- * takes more than `most`. An Any of a type that is not declared is written as base64, and `unknown` is called with its name.
+ * Converts a message to JSON in UTF-8. Throws ERR_SERVICE with reason `unreadable` for malformed bytes, `no-json` for a value
+ * that JSON cannot represent, `too-large` when the JSON exceeds `maxBytes` or `most`. An Any of an undeclared type is written
+ * as base64, and `unknown` receives its name.
  */
 export type JsonWriter = (bytes: Uint8Array, options?: WriteOptions) => Buffer;
 
 export interface WriteOptions {
-  /** @default no bound but `maxBytes` */
+  /** @default no limit but `maxBytes` */
   readonly most?: Effort | undefined;
   readonly unknown?: UnknownTypes | undefined;
 }
 
-/** What one message may take. */
+/** Limits on the work for one message. */
 export interface Effort {
   /** Bytes of JSON. */
   readonly jsonBytes: number;
-  /** Bytes of messages whose fields come out of order, and are put in order. */
+  /** Bytes of messages with fields out of order that may be sorted. */
   readonly orderBytes: number;
 }
 
-/** Writers of messages as JSON, by type. */
+/** JSON writers by message type. */
 export interface JsonWriters {
   /**
-   * The writer for `type`; with `only` (name of a field), for that field alone. Throws ERR_CONFIG for types that cannot
-   * be written: groups, and defaults without end.
+   * The writer for `type`, or with `only` (a field name) for that field alone. Throws ERR_CONFIG for unsupported types:
+   * groups, and infinite defaults.
    */
   findWriter(type: DescMessage, only?: string): JsonWriter;
 }
@@ -73,11 +73,11 @@ export interface JsonWriters {
 const NO_OPTIONS: WriteOptions = {};
 
 const FIRST_BYTES = 16_384;
-// Larger ones are given back to the system.
+// Larger buffers are not kept.
 const KEPT_BYTES = 1_048_576;
 
 /**
- * Makes writers of messages as JSON, one for each type when it is first met.
+ * Creates JSON writers, each compiled on first use.
  * @example
  * import { readFileSync } from 'node:fs';
  *
@@ -86,12 +86,9 @@ const KEPT_BYTES = 1_048_576;
  * const write = writers.findWriter(registry.getMessage('demo.Name')!);
  * write(Buffer.from('\n\x03Ann')).toString(); // → '{"name":"Ann"}'
  */
-export function createJsonWriters({
-  registry,
-  form,
-  maxBytes = GATEWAY_LIMITS.gatewayJsonBytes,
-}: JsonWriterOptions): JsonWriters {
-  requireGiven('write JSON', { registry, form }, { registry: 'types', form: 'text' });
+export function createJsonWriters(options: JsonWriterOptions): JsonWriters {
+  requireGiven('write JSON', options, { registry: 'types', form: 'text' });
+  const { registry, form, maxBytes = GATEWAY_LIMITS.gatewayJsonBytes } = options;
   const types = compileTypes(registry, form);
   let spare = allocate(Math.min(FIRST_BYTES, maxBytes));
   const writeMessage = (bytes: Uint8Array, writer: MessagePart, { most, unknown }: WriteOptions): WriteState => {
@@ -112,7 +109,7 @@ export function createJsonWriters({
     };
     enterMessage(state);
     writeInOrder(state, bytes.length, writer);
-    // Memory of an earlier reply may have had room for more.
+    // A reused buffer may have room beyond the limit.
     if (state.to > state.maxBytes) throw tooLarge(state);
     if (state.out !== spare.out && state.out.length <= KEPT_BYTES) spare = { out: state.out, outView: state.outView };
     return state;
@@ -128,7 +125,7 @@ export function createJsonWriters({
       }
       const plan = planField(type, { only, types });
       const writer = { type, write: objectWriter(plan) };
-      // Without the braces and the key around the one field.
+      // Strips the braces and the key of the single field.
       const from = plan.fields[0]!.key.length;
       return (bytes, options = NO_OPTIONS) => {
         const { out, to } = writeMessage(bytes, writer, options);
@@ -154,9 +151,9 @@ function compileTypes(registry: Registry, form: JsonForm): Types {
   return types;
 
   function getWriter(type: DescMessage): TypeWriter {
-    const known = compiled.get(type.typeName);
-    if (known) return known;
-    // Filled in below: by then the types inside may point to it.
+    const cached = compiled.get(type.typeName);
+    if (cached) return cached;
+    // Completed below; by then nested types may refer to it.
     const writer: { write: MessageWriter; fields: MessageWriter | undefined } = { write: notYet, fields: undefined };
     compiled.set(type.typeName, writer);
     try {
@@ -171,7 +168,7 @@ function compileTypes(registry: Registry, form: JsonForm): Types {
   function plainWriter(type: DescMessage): TypeWriter {
     const plan = objectPlan(type.fields, types);
     const fields: MessageWriter = (state, end) => writeFields(plan, state, end);
-    // Go knows Empty as a type of its own, although its JSON is that of a message without fields.
+    // In Go, Empty is a value of its own, even though its JSON is that of a message without fields.
     const isValue = form === 'cosmos' && type.typeName === 'google.protobuf.Empty';
     return { write: objectWriter(plan), fields: isValue ? undefined : fields };
   }

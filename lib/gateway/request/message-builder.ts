@@ -1,21 +1,21 @@
-// Builds a request message from texts: finds fields by path, parses their values, and sets each field once.
+// Builds a request message from strings: finds fields by path, parses their values, and sets each field once.
 
 import { create, type DescField, type DescMessage, toBinary } from '@bufbuild/protobuf';
 import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
 import { type FieldMask, FieldMaskSchema } from '@bufbuild/protobuf/wkt';
 import { fieldParser, SCALAR_PARSERS } from './values.ts';
 
-/** The fields from a message to a value inside it. */
+/** The fields leading from a message to a nested value. */
 export type FieldPath = readonly DescField[];
 
-/** The field of a message by its name in the .proto file, or in JSON. */
+/** Finds a field by its .proto or JSON name. */
 export function findField({ fields }: DescMessage, name: string): DescField | undefined {
   return fields.find((field) => field.name === name) ?? fields.find((field) => field.jsonName === name);
 }
 
 /**
- * The fields that a path such as `owner.id` goes through; undefined when there is none of that name. Throws an Error when
- * the path goes on in something that is not a single message.
+ * The fields along a path such as `owner.id`; undefined when a name is unknown. Throws an Error when the path goes through
+ * something other than a singular message.
  */
 export function findPath(type: DescMessage, path: string): FieldPath | undefined {
   const fields: DescField[] = [];
@@ -32,17 +32,17 @@ export function findPath(type: DescMessage, path: string): FieldPath | undefined
 
 export class MessageBuilder {
   readonly #message: ReflectMessage;
-  /** The fields that have a value, with the builder of a message that is set field by field. */
+  /** Fields that are set, with the builder of a message that is set field by field. */
   readonly #set = new Map<DescField, MessageBuilder | undefined>();
 
   constructor(type: DescMessage) {
-    // Values are checked when they are parsed.
+    // Values are validated when they are parsed.
     this.#message = reflect(type, create(type), false);
   }
 
   /**
-   * Sets the value at the end of a path from its texts; with `key`, one entry of a map. Throws an Error when the field
-   * takes no text, takes one text only, has a value already, or belongs to a oneof that has one.
+   * Sets the value at the end of a path; with `key`, one map entry. Throws an Error when the field takes no or only one text,
+   * is already set, or belongs to a oneof that is.
    */
   set(path: FieldPath, values: { readonly texts: readonly string[]; readonly key?: string | undefined }): void {
     let builder: MessageBuilder = this;
@@ -50,21 +50,21 @@ export class MessageBuilder {
     builder.#setField(path.at(-1)!, values);
   }
 
-  /** Sets an update mask that has no paths yet. */
+  /** Fills an update mask that has no paths yet. */
   fillMask(mask: DescField, paths: readonly string[]): void {
-    const given = this.#set.has(mask) && (this.#message.get(mask) as ReflectMessage | undefined);
-    if (this.#set.get(mask) || (given && (given.message as FieldMask).paths.some((path) => path !== ''))) return;
+    const current = this.#set.has(mask) && (this.#message.get(mask) as ReflectMessage | undefined);
+    if (this.#set.get(mask) || (current && (current.message as FieldMask).paths.some((path) => path !== ''))) return;
     this.#set.set(mask, undefined);
     this.#message.set(mask, reflect(FieldMaskSchema, create(FieldMaskSchema, { paths: [...paths] })));
   }
 
-  /** The bytes of the message. */
+  /** Encodes the message. */
   encode(): Buffer {
     const { buffer, byteOffset, byteLength } = toBinary(this.#message.desc, this.#build().message);
     return Buffer.from(buffer, byteOffset, byteLength);
   }
 
-  // Wrappers and Struct are copied when they are set, so inner messages are set when they are complete.
+  // Setting copies wrappers and Struct, so inner messages are set once they are complete.
   #build(): ReflectMessage {
     for (const [field, inner] of this.#set) if (inner) this.#message.set(field, inner.#build());
     return this.#message;
@@ -72,8 +72,8 @@ export class MessageBuilder {
 
   #enter(field: DescField): MessageBuilder {
     this.#checkOneof(field);
-    const known = this.#set.get(field);
-    if (known) return known;
+    const existing = this.#set.get(field);
+    if (existing) return existing;
     if (this.#set.has(field)) throw new Error(`too many values for field ${JSON.stringify(field.name)}`);
     const inner = new MessageBuilder(field.message!);
     this.#set.set(field, inner);
@@ -117,7 +117,7 @@ export class MessageBuilder {
   }
 }
 
-/** Gives what `work` gives; an Error that it throws is thrown as `name: message`. */
+/** Runs `work`, prefixing the message of its error with `name: `. */
 export function prefixErrors<Result>(name: string, work: () => Result): Result {
   try {
     return work();

@@ -1,4 +1,4 @@
-// Values of requests: the text of a path or a query as a value of a Protobuf type.
+// Parses path and query values into Protobuf types.
 
 import {
   create,
@@ -23,7 +23,7 @@ import { parseBase64 } from '../channel/metadata.ts';
 
 type Value = string | number | bigint | boolean | Uint8Array | ReflectMessage;
 
-/** Parses text; throws an Error that says what is wrong with it. */
+/** Parses text; throws an Error that describes the problem. */
 export type Parse = (text: string) => Value;
 
 const INTEGER = /^[+-]?[0-9]+$/;
@@ -58,7 +58,7 @@ export const SCALAR_PARSERS: { readonly [Type in ScalarType]: Parse } = {
   },
 };
 
-/** By name, or by the number of a value that the enum has. */
+/** Accepts the name or the number of an enum value. */
 function enumParser({ values }: DescEnum): Parse {
   const byName = new Map(values.map(({ name, number }) => [name, number]));
   const numbers = new Set(values.map(({ number }) => number));
@@ -71,7 +71,7 @@ function enumParser({ values }: DescEnum): Parse {
 
 type MessageParser = (text: string) => Message;
 
-/** Messages that one text can stand for, besides wrappers. */
+/** Messages other than wrappers that have a text form. */
 const MESSAGES: { readonly [name: string]: MessageParser } = {
   'google.protobuf.Timestamp': (text) => create(TimestampSchema, parseTimestamp(text)),
   'google.protobuf.Duration': (text) => create(DurationSchema, parseGoDuration(text)),
@@ -92,7 +92,7 @@ function jsonParser(schema: DescMessage): MessageParser {
 
 const parsers = new WeakMap<DescField, Parse>();
 
-/** The parser for one value of a field, of its elements, or of its entries. Throws an Error for messages no text stands for. */
+/** The parser for a field's value, element or map value. Throws an Error for messages without a text form. */
 export function fieldParser(field: DescField): Parse {
   const parse = parsers.get(field) ?? compileParser(field);
   parsers.set(field, parse);
@@ -154,11 +154,11 @@ interface Moment {
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(Z|([+-])(\d\d):(\d\d))$/;
 const FIRST_SECOND = -62_135_596_800;
 
-/** A time with an offset, `2026-11-21T10:00:00.5+02:00`. Throws an Error. */
+/** Parses an RFC 3339 time, such as `2026-11-21T10:00:00.5+02:00`. Throws an Error. */
 function parseTimestamp(text: string): Moment {
-  const found = RFC3339.exec(text);
-  if (!found) throw new Error(`${quoteShort(text)} is not a time such as 2026-11-21T10:00:00Z`);
-  const [, year, month, day, hour, minute, second, fraction = '', , sign, offsetHour = '0', offsetMinute = '0'] = found;
+  const match = RFC3339.exec(text);
+  if (!match) throw new Error(`${quoteShort(text)} is not a time such as 2026-11-21T10:00:00Z`);
+  const [, year, month, day, hour, minute, second, fraction = '', , sign, offsetHour = '0', offsetMinute = '0'] = match;
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
   const exists = date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day);
@@ -168,14 +168,14 @@ function parseTimestamp(text: string): Moment {
   const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * (sign === '-' ? -60 : 60);
   const seconds = date.getTime() / 1_000 + Number(hour) * 3_600 + Number(minute) * 60 + Number(second) - offset;
   if (seconds < FIRST_SECOND || seconds > 253_402_300_799)
-    throw new Error(`${quoteShort(text)} lies outside of the years 1 to 9999`);
+    throw new Error(`${quoteShort(text)} is outside the years 1 to 9999`);
   return { seconds: BigInt(seconds), nanos: Number(fraction.slice(0, 9).padEnd(9, '0')) };
 }
 
 const UNITS: { readonly [unit: string]: bigint } = {
   ns: 1n,
   us: 1_000n,
-  // The micro sign and the Greek letter.
+  // Micro sign and Greek mu.
   '\u00b5s': 1_000n,
   '\u03bcs': 1_000n,
   ms: 1_000_000n,
@@ -188,22 +188,22 @@ const PART = /(\d*)\.?(\d*)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g;
 const MOST = 2n ** 63n - 1n;
 const SECOND = 1_000_000_000n;
 
-/** A duration as Go writes it: `1h2m3.5s`, `-1.5h`, `0`. Throws an Error. */
+/** Parses a Go duration: `1h2m3.5s`, `-1.5h`, `0`. Throws an Error. */
 function parseGoDuration(text: string): Moment {
   if (/^[+-]?0$/.test(text)) return { seconds: 0n, nanos: 0 };
-  const found = text.length <= 200 ? DURATION.exec(text) : null;
-  if (!found) throw new Error(`${quoteShort(text)} is not a duration such as 1h2m3.5s`);
+  const match = text.length <= 200 ? DURATION.exec(text) : null;
+  if (!match) throw new Error(`${quoteShort(text)} is not a duration such as 1h2m3.5s`);
   let nanos = 0n;
-  for (const [, whole = '', fraction = '', unit = ''] of found[2]!.matchAll(PART)) {
+  for (const [, whole = '', fraction = '', unit = ''] of match[2]!.matchAll(PART)) {
     const scale = 10n ** BigInt(fraction.length);
     nanos += (BigInt(`${whole}${fraction}` || '0') * UNITS[unit]!) / scale;
   }
   if (nanos > MOST) throw new Error(`${quoteShort(text)} is longer than 292 years`);
-  const signed = found[1] === '-' ? -nanos : nanos;
-  return { seconds: signed / SECOND, nanos: Number(signed % SECOND) };
+  const total = match[1] === '-' ? -nanos : nanos;
+  return { seconds: total / SECOND, nanos: Number(total % SECOND) };
 }
 
-/** Quoted, at most 100 characters. */
+/** Quotes the first 100 characters. */
 export function quoteShort(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

@@ -1,47 +1,47 @@
-// Path templates of google.api.http: `/v1/{name=shelves/*}/books/**:verb`, parsed; a tree that finds the template of a path;
-// and percent-encoding, decoded once and strictly.
+// Path templates of google.api.http, such as `/v1/{name=shelves/*}/books/**:verb`: a parser, a tree that matches paths, and
+// strict percent-decoding.
 //
 //   Template = "/" Segments [ ":" Verb ]      Segments = Segment { "/" Segment }
-//   After a variable all that follows its brace is the verb, which may then hold colons, as in grpc-gateway.
 //   Segment  = "*" | "**" | literal | "{" field path [ "=" Segments ] "}"
+//   After a variable, everything behind its brace is the verb, which may then contain colons, as in grpc-gateway.
 
 import { TwinlineError } from '../../errors.ts';
 import { GATEWAY_LIMITS } from '../limits.ts';
 
 export type Segment =
   | { readonly kind: 'literal'; readonly text: string }
-  /** Any one segment. */
+  /** Any single segment. */
   | { readonly kind: 'one' }
-  /** Any number of segments, none too; always the last. */
+  /** Any number of segments, even none; always last. */
   | { readonly kind: 'rest' };
 
 export interface Variable {
-  /** `owner.id` as written. */
+  /** `owner.id`, verbatim. */
   readonly path: string;
-  /** The segments that it takes: from this one up to, not including, `end`; undefined: to the last. */
+  /** The matched segments, from `start` up to but not including `end`; undefined: to the last. */
   readonly start: number;
   readonly end: number | undefined;
-  /** It may take several segments; then %2F in it stays as it is. */
+  /** Whether it may match several segments; then %2F is not decoded. */
   readonly multiple: boolean;
 }
 
 export interface Template {
   readonly segments: readonly Segment[];
   readonly variables: readonly Variable[];
-  /** '' when there is none. */
+  /** '' if there is none. */
   readonly verb: string;
 }
 
 const IDENTIFIERS = /^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$/;
-// What may stand in a path without being encoded, but for the colon, which begins a verb.
+// Characters that need no encoding in a path, except the colon, which starts a verb.
 const LITERAL = /^[A-Za-z0-9._~!$&'()+,;=@-]+$/;
 const VERB = /^[A-Za-z0-9._~!$&'()+,;=@-]+(:[A-Za-z0-9._~!$&'()+,;=@-]+)*$/;
-// A star alone, a literal, or a variable with what may stand inside its braces.
+// A star, a literal, or a variable including its braces.
 const PART = /\{[^{}]*\}|[^/{}]+/y;
 
-/** Parses a template; throws an Error whose message says what is wrong with it. */
+/** Parses a template; throws an Error that describes the problem. */
 export function parseTemplate(text: string): Template {
-  if (!text.startsWith('/')) throw new Error('it does not begin with /');
+  if (!text.startsWith('/')) throw new Error('it does not start with /');
   const { path, verb } = splitVerb(text);
   const segments: Segment[] = [];
   const variables: Variable[] = [];
@@ -60,7 +60,7 @@ export function parseTemplate(text: string): Template {
   return { segments, variables, verb };
 }
 
-// Colons do not stand in literals; one inside braces is found to be wrong later.
+// Literals contain no colons; one inside braces is rejected later.
 function splitVerb(text: string): { path: string; verb: string } {
   const brace = text.lastIndexOf('}');
   const slash = text.lastIndexOf('/');
@@ -95,7 +95,7 @@ function parseSegment(part: string): Segment {
 
 function parseVariable(part: string, others: readonly Variable[]): { name: string; inner: Segment[] } {
   const [, name = '', pattern = '*'] = /^([^=]*)(?:=(.*))?$/.exec(part.slice(1, -1))!;
-  if (!IDENTIFIERS.test(name)) throw new Error(`${part} does not begin with the name of a field`);
+  if (!IDENTIFIERS.test(name)) throw new Error(`${part} does not start with a field name`);
   if (others.some(({ path }) => path === name)) throw new Error(`it has the variable ${name} twice`);
   if (/(^|\/)(\/|$)/.test(pattern)) throw new Error(`${part} has an empty segment`);
   return { name, inner: pattern.split('/').map(parseSegment) };
@@ -108,7 +108,7 @@ function checkSegments(segments: readonly Segment[]): void {
   if (rest >= 0 && rest < segments.length - 1) throw new Error('** is not its last segment');
 }
 
-/** Takes what a template leads to, and the segments of the path that it matched, still encoded; undefined: go on. */
+/** Receives a leaf and the matched, still encoded segments; undefined continues the search. */
 type Visit<Leaf, Result> = (leaf: Leaf, segments: readonly string[]) => Result | undefined;
 
 interface PathNode<Leaf> {
@@ -119,14 +119,14 @@ interface PathNode<Leaf> {
   readonly rest: Map<string, Leaf>;
 }
 
-/** Finds what a request path leads to: a literal segment before any one segment, and that before many. */
+/** Matches request paths: literals take precedence over `*`, and `*` over `**`. */
 export class PathTree<Leaf> {
   readonly #root = emptyNode<Leaf>();
   readonly #verbs = new Set<string>();
-  /** Verbs that hold colons, the longest first. */
+  /** Verbs that contain colons, longest first. */
   readonly #longVerbs: string[] = [];
 
-  /** The leaf of all templates of this shape, made when there is none. */
+  /** Returns the leaf for templates of this shape, creating it if needed. */
   add(template: Template, make: () => Leaf): Leaf {
     const { verb } = template;
     const leaves = findLeaves(this.#root, template);
@@ -141,14 +141,14 @@ export class PathTree<Leaf> {
   }
 
   /**
-   * Visits the matches of a path (as it came, without query) until one gives a result: the most literal first, a verb
-   * before none.
+   * Visits the matches of a path (still encoded, without query) until one returns a result: most literal first, with a verb
+   * before without.
    */
   find<Result>(path: string, visit: Visit<Leaf, Result>): Result | undefined {
     if (!path.startsWith('/')) return undefined;
     const segments = path.slice(1).split('/');
     const last = segments.at(-1)!;
-    // DIDs hold colons too: only what some template has as a verb is one.
+    // DIDs contain colons too: only a verb of some template counts as one.
     const short = last.slice(last.lastIndexOf(':') + 1);
     const ends = this.#longVerbs.filter((verb) => last.endsWith(`:${verb}`));
     for (const verb of this.#verbs.has(short) ? [...ends, short] : ends) {
@@ -188,7 +188,7 @@ interface PathSearch<Leaf, Result> {
   readonly visit: Visit<Leaf, Result>;
 }
 
-// A node stands at one depth, so each is visited once at most.
+// Every node has one depth, so it is visited at most once.
 function walk<Leaf, Result>(node: PathNode<Leaf>, search: PathSearch<Leaf, Result>, depth: number): Result | undefined {
   const { segments, verb, visit } = search;
   const segment = segments[depth];
@@ -210,17 +210,17 @@ const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2}).{0,2}/;
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
 /**
- * Decodes a segment of a path, or with `multiple` several: then %2F stays, as slashes of its own are there. Throws
- * ERR_INPUT on broken escapes, text that is not UTF-8, and control characters.
+ * Decodes a path segment or, with `multiple`, several; then %2F is kept, to distinguish it from their slashes. Throws
+ * ERR_INPUT for invalid escapes, invalid UTF-8 and control characters.
  */
 export function decodePath(text: string, multiple: boolean): string {
   const parts = multiple ? text.split(/(%2F)/i) : [text];
-  const decoded = parts.map((part, at) => (at % 2 ? part : decode(part, 'path'))).join('');
-  if (CONTROL.test(decoded)) throw pathError('The path', 'has a control character, such as %00');
-  return decoded;
+  const decodedText = parts.map((part, at) => (at % 2 ? part : decode(part, 'path'))).join('');
+  if (CONTROL.test(decodedText)) throw pathError('The path', 'has a control character, such as %00');
+  return decodedText;
 }
 
-/** A name or a value of a query: plus is a space. Throws ERR_INPUT. */
+/** Decodes a query name or value, with plus as space. Throws ERR_INPUT. */
 export function decodeQuery(text: string): string {
   return decode(text.replaceAll('+', ' '), 'query');
 }
@@ -232,13 +232,13 @@ function decode(text: string, where: 'path' | 'query'): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw pathError(`The ${where}`, 'is not UTF-8 when it is decoded');
+    throw pathError(`The ${where}`, 'is not valid UTF-8 after decoding');
   }
 }
 
 function pathError(what: string, why: string): TwinlineError {
   return new TwinlineError(
     'ERR_INPUT',
-    `${what} cannot be read: it ${why}. Encode each byte of UTF-8 as % and two hex digits.`,
+    `${what} is invalid: it ${why}. Encode each byte of UTF-8 as % and two hex digits.`,
   );
 }

@@ -1,37 +1,41 @@
-// Paths of a deployment made into paths of the descriptors: prefixes, then rewrites, both still encoded; and the routes of
-// earlier versions of the ixo protocol, as rewrites to those of today.
+// Maps a deployment's paths to paths in the descriptors: prefixes, then rewrites, on encoded paths. Includes rewrites for
+// routes of earlier versions of the ixo protocol.
 
+import { requireGiven } from '../../given.ts';
 import { prefixErrors } from '../request/message-builder.ts';
 import { PathTree, parseTemplate, type Template, type Variable } from './paths.ts';
 
-/** An older address and the one that it stands for. */
+/** An alias path and its target. */
 export interface Rewrite {
-  /** A template whose variables have any names, such as `/ixo/claim/{id}`. */
+  /** A template with any variable names, such as `/ixo/claim/{id}`. */
   readonly from: string;
-  /** The same variables, in any order, between literal segments. */
+  /** The same variables in any order, between literal segments. */
   readonly to: string;
 }
 
 /** Options of `compileRewrites`. */
 export interface RewriteOptions {
-  /** Path of the deployment → path of the descriptors, `{"/impacthub": "/ixo"}`. Empty: all paths are served as they are. */
+  /** Deployment path → descriptor path, such as `{"/impacthub": "/ixo"}`. Empty: paths are served unchanged. */
   readonly prefixes: Readonly<Record<string, string>>;
   readonly rewrites: readonly Rewrite[];
-  /** Rewrites that stand back where one of `rewrites` takes the same paths. @default none */
+  /** Rewrites that yield to `rewrites` for the same paths. @default none */
   readonly legacy?: readonly Rewrite[];
 }
 
-/** The path in the descriptors for the path of a request, without query; undefined when no prefix serves it. */
+/** Maps a request path, without query, to the descriptors; undefined when no prefix matches. */
 export type RewritePath = (path: string) => string | undefined;
 
 /**
- * Compiles prefixes (the longest wins) and rewrites (once, the most literal wins). Throws an Error for the first bad one.
+ * Compiles prefixes (longest first) and rewrites (applied once, most literal first). Throws an Error for the first invalid
+ * one.
  * @example
  * const rewrite = compileRewrites({ prefixes: { '/ixo': '/ixo' }, rewrites: [{ from: '/ixo/claim/{id}', to: '/ixo/claims/claim/{id}' }] });
  * rewrite('/ixo/claim/7'); // → '/ixo/claims/claim/7'
  * rewrite('/other'); // → undefined
  */
-export function compileRewrites({ prefixes, rewrites, legacy = [] }: RewriteOptions): RewritePath {
+export function compileRewrites(options: RewriteOptions): RewritePath {
+  requireGiven('compile rewrites', options, { prefixes: 'object', rewrites: 'object' });
+  const { prefixes, rewrites, legacy = [] } = options;
   const byLength = Object.entries(prefixes)
     .map(([from, to]) => ({ from: trimSlash(from), to: trimSlash(to) }))
     .sort((a, b) => b.from.length - a.from.length);
@@ -39,7 +43,7 @@ export function compileRewrites({ prefixes, rewrites, legacy = [] }: RewriteOpti
   for (const one of rewrites) {
     const compiled = compileRewrite(one);
     if (tree.add(compiled.from, () => compiled) !== compiled)
-      throw new Error(`${one.from} is rewritten twice: another one takes the same paths`);
+      throw new Error(`${one.from} is rewritten twice: another rewrite matches the same paths`);
   }
   for (const one of legacy) {
     const compiled = compileRewrite(one);
@@ -57,25 +61,25 @@ interface CompiledRewrite {
   readonly apply: (segments: readonly string[]) => string;
 }
 
-/** Throws an Error that says what is wrong with a rewrite. */
+/** Throws an Error that describes what is wrong with a rewrite. */
 function compileRewrite({ from: fromText, to: toText }: Rewrite): CompiledRewrite {
   const from = prefixErrors(fromText, () => parseTemplate(fromText));
   const { segments, variables, verb } = prefixErrors(toText, () => parseTemplate(toText));
-  const known = new Map(from.variables.map((variable) => [variable.path, variable]));
+  const sources = new Map(from.variables.map((variable) => [variable.path, variable]));
   for (const { path } of variables)
-    if (!known.has(path)) throw new Error(`${toText}: the variable ${path} does not stand in ${fromText}`);
+    if (!sources.has(path)) throw new Error(`${toText}: the variable ${path} does not occur in ${fromText}`);
   const pieces: (string | Variable)[] = [];
   for (let at = 0; at < segments.length; ) {
     const variable = variables.find(({ start }) => start === at);
     const segment = segments[at]!;
-    if (variable) pieces.push(known.get(variable.path)!);
+    if (variable) pieces.push(sources.get(variable.path)!);
     else if (segment.kind === 'literal') pieces.push(segment.text);
     else throw new Error(`${toText}: a star needs a name, as in {path=**}`);
     at = variable ? (variable.end ?? segments.length) : at + 1;
   }
-  const apply = (given: readonly string[]): string => {
+  const apply = (segments: readonly string[]): string => {
     const parts = pieces.flatMap((piece) =>
-      typeof piece === 'string' ? [piece] : given.slice(piece.start, piece.end),
+      typeof piece === 'string' ? [piece] : segments.slice(piece.start, piece.end),
     );
     return `/${parts.join('/')}${verb && `:${verb}`}`;
   };
@@ -92,7 +96,7 @@ function trimSlash(prefix: string): string {
   return prefix === '/' ? '' : prefix;
 }
 
-/** Whether a prefix can be used: `/`, or segments of literals without a slash at the end. */
+/** Whether a prefix is valid: `/`, or literal segments without a trailing slash. */
 export function isPrefix(text: string): boolean {
   if (text === '/') return true;
   try {
@@ -103,12 +107,12 @@ export function isPrefix(text: string): boolean {
   }
 }
 
-/** Addresses of older versions of a protocol, and what answers them now. */
+/** Paths of older protocol versions, and their current targets. */
 export interface LegacyProfile {
-  /** The versions of the protocol that had these routes. */
+  /** The protocol versions with these routes. */
   readonly versions: string;
   readonly rewrites: readonly Rewrite[];
-  /** Routes of those versions that nothing of today answers: their modules are gone, or they need to know more. */
+  /** Routes of those versions without a current equivalent: their modules are gone, or they need more input. */
   readonly gone: readonly string[];
 }
 
@@ -116,7 +120,7 @@ const DIDS: readonly Rewrite[] = [
   { from: '/ixo/did', to: '/ixo/did/dids' },
   { from: '/ixo/allDidDocs', to: '/ixo/did/dids' },
   { from: '/ixo/did/{did}', to: '/ixo/did/dids/{did}' },
-  // Today's own routes under the same beginning.
+  // Current routes with the same prefix.
   { from: '/ixo/did/dids', to: '/ixo/did/dids' },
 ];
 
@@ -137,7 +141,7 @@ const PROJECTS: readonly string[] = [
   '/ixo/payments/subscriptions/{subscription_id}',
 ];
 
-/** By the name that GATEWAY_FILE uses. */
+/** By their names in GATEWAY_FILE. */
 export const LEGACY_PROFILES = {
   'ixo-v0.18': { versions: 'v0.18', rewrites: [...DIDS, ...BONDS], gone: PROJECTS },
   'ixo-v0.19': {
@@ -160,7 +164,7 @@ export const LEGACY_PROFILES = {
   'ixo-v4': {
     versions: 'v4 to v6',
     rewrites: [{ from: '/ixo/liquidstake/v1beta1/params', to: '/ixo/liquidstake/v1beta1/module_params' }],
-    // Since v7 there are several pools, and these do not say which.
+    // Since v7 there are several pools, and these routes do not name one.
     gone: ['/ixo/liquidstake/v1beta1/states', '/ixo/liquidstake/v1beta1/validators'],
   },
 } as const satisfies Readonly<Record<string, LegacyProfile>>;
@@ -171,7 +175,7 @@ export type LegacyName = keyof typeof LEGACY_PROFILES;
 export const LEGACY_NAMES = Object.keys(LEGACY_PROFILES) as readonly LegacyName[];
 
 /**
- * The rewrites of these profiles; the first that names a path counts.
+ * The rewrites of these profiles; for duplicate paths, the first profile wins.
  * @example
  * legacyRewrites(['ixo-v0.18']).length > 0; // → true
  */

@@ -1,4 +1,4 @@
-// The route table: every HTTP binding of a set of descriptors, compiled, and found again by method and path.
+// The route table: compiles every HTTP binding of a set of descriptors, and matches requests by method and path.
 
 import { type DescField, type DescMethod, type Registry, ScalarType } from '@bufbuild/protobuf';
 import type { DescMessage } from '#protobuf';
@@ -12,37 +12,37 @@ import { type Bind, compileBinding } from '../request/bind.ts';
 import { fieldParser } from '../request/values.ts';
 import { decodePath, PathTree, parseTemplate, type Template, type Variable } from './paths.ts';
 
-/** An HTTP address that leads to a method of a service. */
+/** An HTTP route to a service method. */
 export interface Route {
-  /** `GET`, …, or `*` for any. */
+  /** `GET`, …, or `*` for any method. */
   readonly method: string;
-  /** As in the descriptors. */
+  /** Verbatim from the descriptors. */
   readonly template: string;
   /** `ixo.entity.v1beta1.Query/Entity` */
   readonly rpc: string;
   readonly input: DescMessage;
   readonly output: DescMessage;
-  /** The node answers with a stream of messages. */
+  /** Whether the node replies with a stream of messages. */
   readonly streaming: boolean;
-  /** Names of the fields that the path gives. */
+  /** Fields bound by the path. */
   readonly variables: readonly string[];
-  /** '': no body; `*`: the whole request; else the field that it is. */
+  /** '': no body; `*`: the whole request; otherwise a field name. */
   readonly body: string;
-  /** '': the whole reply; else the field that is the answer. */
+  /** '': the whole reply; otherwise the field to return. */
   readonly responseBody: string;
-  /** Bytes of the request message. Throws ERR_INPUT. */
+  /** Encodes the request message. Throws ERR_INPUT. */
   readonly bind: Bind;
 }
 
-/** What a route table says to a method and a path. */
+/** The result of matching a method and path. */
 export type Match =
   | {
       readonly kind: 'found';
       readonly route: Route;
-      /** Values of the variables, decoded. */
+      /** Decoded values of the variables. */
       readonly values: readonly string[];
     }
-  /** The path exists for other methods. */
+  /** The path exists, but only for other methods. */
   | { readonly kind: 'method'; readonly allow: readonly string[] }
   | { readonly kind: 'unknown' };
 
@@ -50,20 +50,20 @@ export type Match =
 export interface LeftOut {
   /** `ixo.entity.v1beta1.Query/Entity` */
   readonly rpc: string;
-  /** `GET /ixo/entity/{id}`; '' when the option of the method cannot be read. */
+  /** `GET /ixo/entity/{id}`; '' when the method's option is unreadable. */
   readonly path: string;
   readonly reason: string;
 }
 
-/** All routes, and how one is found. */
+/** All routes, with a matcher. */
 export interface RouteTable {
-  /** By service and method, as in the descriptors. */
+  /** By service and method, in descriptor order. */
   readonly routes: readonly Route[];
-  /** Bindings that no HTTP request can reach, and why. */
+  /** Bindings that are not served, and why. */
   readonly left: readonly LeftOut[];
   /**
-   * Finds the route of a request: `path` as it came, without the query. HEAD is answered by GET routes. Throws ERR_INPUT
-   * when a value in the path is malformed.
+   * Matches a request; `path` is still encoded, without the query. GET routes also answer HEAD. Throws ERR_INPUT for a
+   * malformed value in the path.
    */
   match(method: string, path: string): Match;
 }
@@ -72,7 +72,7 @@ export interface RouteTable {
 export interface RouteTableOptions {
   /** Names the descriptors in messages. @default 'The descriptors' */
   readonly source?: string;
-  /** Methods (`package.Service/Method`) that stand back where another one has the same path. @default none */
+  /** Methods (`package.Service/Method`) that yield when another one has the same path. @default none */
   readonly standsBack?: (rpc: string) => boolean;
 }
 
@@ -82,9 +82,9 @@ interface Leaf {
 }
 
 /**
- * Compiles all HTTP bindings. One that cannot be served is left out: a broken template, a variable or body that is no
- * field of the request, a stream of requests. Of two bindings for one method and path the later one is served, as
- * grpc-gateway does. Throws ERR_CONFIG with every reason when there are bindings and none can be served.
+ * Compiles all HTTP bindings. A binding that cannot be served is skipped: a broken template, a variable or body that is not a
+ * field of the request, a stream of requests. If two bindings have the same method and path, the later one wins, as in
+ * grpc-gateway. Throws ERR_CONFIG with every reason when there are bindings but none can be served.
  * @example
  * import { readFileSync } from 'node:fs';
  *
@@ -97,11 +97,11 @@ export function createRouteTable(descriptors: Descriptors, options: RouteTableOp
   requireGiven('make a route table', { descriptors }, { descriptors: 'descriptors' });
   const { source = 'The descriptors', standsBack = () => false } = options;
   const routes = new Set<Route>();
-  const left: LeftOut[] = [];
+  const leftOut: LeftOut[] = [];
   const tree = new PathTree<Map<string, Leaf>>();
 
   function leaveOut({ rpc, method, template }: Pick<Route, 'rpc' | 'method' | 'template'>, reason: string): void {
-    left.push({ rpc, path: `${method} ${template}`.trim(), reason });
+    leftOut.push({ rpc, path: `${method} ${template}`.trim(), reason });
   }
 
   function add(rule: HttpRule, method: DescMethod): void {
@@ -127,15 +127,15 @@ export function createRouteTable(descriptors: Descriptors, options: RouteTableOp
     try {
       for (const rule of readHttpRules(method)) add(rule, method);
     } catch (error) {
-      const reason = `its google.api.http option cannot be read: ${(error as Error).message}`;
-      left.push({ rpc: rpcName(method), path: '', reason });
+      const reason = `its google.api.http option is unreadable: ${(error as Error).message}`;
+      leftOut.push({ rpc: rpcName(method), path: '', reason });
     }
-  if (left.length && !routes.size)
+  if (leftOut.length && !routes.size)
     throw configFileError(
       source,
-      left.map(({ rpc, path, reason }) => ({ field: rpc, error: path ? `${path}: ${reason}` : reason })),
+      leftOut.map(({ rpc, path, reason }) => ({ field: rpc, error: path ? `${path}: ${reason}` : reason })),
     );
-  return { routes: [...routes], left, match: (method, path) => matchPath(tree, method, path) };
+  return { routes: [...routes], left: leftOut, match: (method, path) => matchPath(tree, method, path) };
 }
 
 function rpcName({ parent, name }: DescMethod): string {
@@ -177,24 +177,24 @@ function matchPath(tree: PathTree<Map<string, Leaf>>, method: string, path: stri
       `The path has ${path.length} characters; ${GATEWAY_LIMITS.gatewayPathChars} are allowed.`,
     );
   const allow = new Set<string>();
-  const found = tree.find(path, (byMethod, segments): Match | undefined => {
+  const match = tree.find(path, (byMethod, segments): Match | undefined => {
     const leaf = byMethod.get(method) ?? (method === 'HEAD' ? byMethod.get('GET') : undefined) ?? byMethod.get('*');
     if (leaf) return { kind: 'found', route: leaf.route, values: decodeVariables(leaf.variables, segments) };
     for (const one of byMethod.keys()) allow.add(one);
     return undefined;
   });
-  if (found) return found;
+  if (match) return match;
   if (!allow.size) return { kind: 'unknown' };
   if (allow.has('GET')) allow.add('HEAD');
   return { kind: 'method', allow: [...allow].sort() };
 }
 
-// Decoded after the match: an encoded slash cannot lead to another route.
+// Decode after matching, so that an encoded slash cannot lead to another route.
 function decodeVariables(variables: readonly Variable[], segments: readonly string[]): string[] {
   return variables.map(({ start, end, multiple }) => decodePath(segments.slice(start, end).join('/'), multiple));
 }
 
-/** A route as it is listed. */
+/** A route in a listing. */
 export interface RouteRow {
   readonly method: string;
   readonly path: string;
@@ -203,19 +203,19 @@ export interface RouteRow {
   readonly query: readonly QueryParameter[];
 }
 
-/** A parameter of a route's query. */
+/** A query parameter of a route. */
 export interface QueryParameter {
-  /** `pagination.limit`; of a map `labels[key]`. */
+  /** `pagination.limit`; for a map, `labels[key]`. */
   readonly name: string;
-  /** `uint64`, `string`, the name of an enum or of a well-known message. */
+  /** `uint64`, `string`, or the name of an enum or well-known message. */
   readonly type: string;
   readonly repeated: boolean;
-  /** Of an enum: what may be given. */
+  /** The values of an enum. */
   readonly values: readonly string[];
 }
 
 /**
- * One row for each route, in their order.
+ * One row per route, in order.
  * @example
  * import { readFileSync } from 'node:fs';
  *
@@ -234,11 +234,11 @@ export function routeRows(routes: readonly Route[]): RouteRow[] {
 }
 
 function queryParameters({ input, variables, body }: Route): QueryParameter[] {
-  const taken = new Set([...variables, body]);
+  const boundNames = new Set([...variables, body]);
   const list = (type: DescMessage, prefix: string, depth: number): QueryParameter[] =>
     type.fields.flatMap((field) => {
       const name = `${prefix}${field.name}`;
-      if (taken.has(name)) return [];
+      if (boundNames.has(name)) return [];
       if (hasText(field)) return [describeParameter(field, name)];
       const isInside = field.fieldKind === 'message' && depth < GATEWAY_LIMITS.gatewayParameterDepth;
       return isInside ? list(field.message, `${name}.`, depth + 1) : [];
@@ -246,7 +246,7 @@ function queryParameters({ input, variables, body }: Route): QueryParameter[] {
   return list(input, '', 1);
 }
 
-/** Whether one text can stand for a value of the field. */
+/** Whether the field has a text form. */
 function hasText(field: DescField): boolean {
   try {
     fieldParser(field);

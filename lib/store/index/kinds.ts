@@ -73,7 +73,7 @@ export function toKind({ name, indexes }: Declared): Kind {
   return { name, indexes: Object.fromEntries(entries) };
 }
 
-/** A body as the text to store; throws ERR_INPUT when it is too large or holds half a surrogate pair. */
+/** A body as the text to store; throws ERR_INPUT when it is too large or holds a lone surrogate. */
 export function bodyText(kind: string, id: string, body: JsonObject): string {
   const text = JSON.stringify(body);
   const refuse = (why: string) =>
@@ -81,7 +81,7 @@ export function bodyText(kind: string, id: string, body: JsonObject): string {
   const bytes = Buffer.byteLength(text);
   if (bytes > COMMON_LIMITS.documentBytes) throw refuse(`${bytes} bytes, ${COMMON_LIMITS.documentBytes} are allowed`);
   // JSON.stringify escapes half pairs and nothing else this way.
-  if (text.includes('\\ud') && !everyString(body, isWellFormed)) throw refuse('a string holds half a surrogate pair');
+  if (text.includes('\\ud') && !everyString(body, isWellFormed)) throw refuse('a string holds a lone surrogate');
   return text;
 }
 

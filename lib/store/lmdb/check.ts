@@ -5,6 +5,8 @@
 // The format is version 2, as in the LMDB that lmdb 3.5 ships: little endian, each page with a header of 24 bytes.
 
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { damagedError } from '../damage.ts';
 
 const MAGIC = 0xbeefc0de;
 const FORMAT = 2;
@@ -31,6 +33,15 @@ const TRIES = 3;
 /** The file is not what LMDB has written. */
 export class DamagedFile extends Error {
   override readonly name = 'DamagedFile';
+}
+
+/** Reads all pages of the store in the folder `path`. Throws ERR_STORE, `damaged`, or what the system says; none is well. */
+export function checkLmdbStore(path: string): void {
+  try {
+    checkLmdbFile(join(path, 'data.mdb'));
+  } catch (error) {
+    throw error instanceof DamagedFile ? damagedError(`LMDB store "${path}"`, error) : error;
+  }
 }
 
 /** Throws {@link DamagedFile} with what is wrong, or what the system says; a file that is missing or empty is well. */

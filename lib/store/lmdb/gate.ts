@@ -147,8 +147,8 @@ function makeGate(lock: Database.Database, folder: string): Gate {
   }
 
   /** Lets another process open after `drained`, and goes on. Those that wait get the error if that fails. */
-  function pause(drained?: Promise<void>): void {
-    const paused = goOn(drained).catch((error: unknown) => {
+  function pause(whenDrained?: Promise<void>): void {
+    const paused = goOn(whenDrained).catch((error: unknown) => {
       state = 'idle';
       throw error;
     });
@@ -156,8 +156,8 @@ function makeGate(lock: Database.Database, folder: string): Gate {
     state = paused;
   }
 
-  async function goOn(drained: Promise<void> | undefined): Promise<void> {
-    await drained;
+  async function goOn(whenDrained: Promise<void> | undefined): Promise<void> {
+    await whenDrained;
     const until = performance.now() + PAUSE_MS;
     while (isAsked(request) && performance.now() < until) await sleep(TRY_MS);
     while (lock.open && !begin()) await sleep(TRY_MS);

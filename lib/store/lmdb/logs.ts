@@ -1,12 +1,12 @@
 // Frame logs in LMDB: durable to power loss, written, read and followed by every process of one host.
 //
 // A folder of their own: one LMDB environment has one writer at a time, and sessions shall not wait for frames. What it
-// does not do: see index.ts. Other processes' frames are noticed within POLL_MS, this process's at once.
+// does not do: see snapshots.ts. Other processes' frames are noticed within POLL_MS, this process's at once.
 
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { type Clock, systemClock } from '../../clock.ts';
+import { systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import { checkLimit, closedError, requireGiven } from '../../given.ts';
+import { checkLimit, closedError } from '../../given.ts';
 import { followers } from '../log/follow.ts';
 import {
   checkAppend,
@@ -29,29 +29,13 @@ import {
   readHead,
   type StoredHead,
 } from './log-writer.ts';
-import { timeKey, watchFailures } from './tables.ts';
-
-/** Where an LMDB store is, and its clock. */
-export interface LmdbOptions {
-  /** The folder of the database; created when missing. */
-  readonly path: string;
-  /** Decides what has expired. @default the system's clock */
-  readonly clock?: Pick<Clock, 'now'>;
-}
+import { type LmdbOptions, timeKey, watchFailures } from './tables.ts';
 
 /** Milliseconds between two looks for frames of other processes; only while a log is followed. */
 const POLL_MS = 50;
 
-/**
- * Opens the store, synchronously; throws ERR_STORE when the folder cannot be used. Every write is one conditional
- * transaction that LMDB's writer decides; writes of one moment share one disk flush.
- * @example
- * const logs = lmdbLogs({ path: './data/logs' });
- * logs.durability; // → 'power-loss'
- * await logs.close();
- */
-export function lmdbLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
-  requireGiven('open LMDB', { path }, { path: 'text' });
+/** Opens the store, synchronously; throws ERR_STORE when the folder cannot be used. */
+export function openLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
   const tables = openLogTables(path);
   const { gate, root, logs, frames, expiry, trash } = tables;
   const { guarded, requireWhole } = watchFailures(path);

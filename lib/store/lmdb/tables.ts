@@ -4,6 +4,7 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open, type RootDatabase } from 'lmdb';
+import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { LAST_MOMENT } from '../../given.ts';
 import { damagedError } from '../damage.ts';
@@ -11,6 +12,14 @@ import type { SessionCommit, StoredSession } from '../store.ts';
 import { checkLmdbFile, DamagedFile } from './check.ts';
 import { type Gate, openThroughGate } from './gate.ts';
 import { quietLmdb } from './hold.ts';
+
+/** Where an LMDB store is, and its clock. */
+export interface LmdbOptions {
+  /** The folder of the database; created when missing. */
+  readonly path: string;
+  /** Decides what has expired. @default the system's clock */
+  readonly clock?: Pick<Clock, 'now'>;
+}
 
 export type Table = Database<string, string>;
 
@@ -33,15 +42,6 @@ export function openTables(path: string): Tables & Environment {
     places: root.openDB('places-2', TABLE),
     timers: root.openDB('timers-2', TABLE),
   }));
-}
-
-/** Reads all pages of the store in the folder `path`. Throws ERR_STORE, `damaged`, or what the system says; none is well. */
-export function checkLmdbStore(path: string): void {
-  try {
-    checkLmdbFile(join(path, 'data.mdb'));
-  } catch (error) {
-    throw error instanceof DamagedFile ? damagedError(`LMDB store "${path}"`, error) : error;
-  }
 }
 
 /** How every table is opened: UTF-8 has no collisions among well-formed texts, and LMDB compares its bytes. */

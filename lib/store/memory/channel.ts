@@ -1,10 +1,10 @@
-// A channel within this process: for one instance, with any stores.
+// A channel within this process: for a single instance, with any stores.
 
 import { closedError } from '../../given.ts';
 import { type Channel, checkMessage, checkTopic, type Subscriber } from '../channel.ts';
 
 /**
- * A channel without subscribers. Messages arrive in a later turn of the event loop than that of `publish`.
+ * A channel without subscribers. Messages are delivered in a later event-loop turn than `publish`.
  * @example
  * import { EventEmitter, once } from 'node:events';
  *
@@ -40,7 +40,7 @@ export function memoryChannel(): Channel {
     async subscribe(topic, subscriber) {
       check();
       checkTopic(topic);
-      // A copy: the same object may be subscribed twice.
+      // A copy, because the same object may be subscribed twice.
       const own = { ...subscriber };
       const subscribers = topics.get(topic) ?? new Set();
       topics.set(topic, subscribers.add(own));

@@ -1,4 +1,4 @@
-// Documents in this process's memory: for tests and for `DATA_DIR=:memory:`. Nothing survives the process.
+// Documents in memory, for tests and `DATA_DIR=:memory:`. Lost when the process ends.
 
 import { type Clock, systemClock } from '../../clock.ts';
 import { checkKey, checkLimit, closedError } from '../../given.ts';
@@ -26,17 +26,17 @@ interface IndexPlace {
 
 interface MemoryIndex extends Index {
   readonly places: SortedList<IndexPlace>;
-  /** Of a unique index: claim, as a string of bytes → id. */
+  /** For a unique index: claim, as a byte string → id. */
   readonly claims: Map<string, string>;
 }
 
 type Entry = IndexEntry<MemoryIndex>;
 
-/** The body is kept as text, so that a later change of an object does not reach it. */
+/** The body is stored as text, so that later changes to the caller's object have no effect. */
 interface Kept {
   readonly revision: number;
   readonly text: string;
-  /** What the indexes hold of it. */
+  /** Its index entries. */
   entries: readonly Entry[];
 }
 
@@ -47,7 +47,7 @@ interface Collection extends Declared<MemoryIndex> {
 }
 
 /**
- * An empty store; ready at once. `clock` dates the changes, all of which are kept.
+ * An empty store, ready immediately. `clock` timestamps the changes, all of which are kept.
  * @example
  * const NOTE = { name: 'note', indexes: { byOwner: { fields: ['owner'] } } };
  * const documents = memoryDocuments();
@@ -70,12 +70,12 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
     return requireKind(collections, kind);
   }
 
-  // Built, but not yet part of the collection.
+  // Builds the missing indexes without adding them to the collection yet.
   function missingIndexes(kind: Kind): BuiltIndex[] {
     const collection = collections.get(kind.name) ?? newCollection(kind.name);
     const missing = declareIndexes(kind).filter((index) => {
-      const known = collection.indexes.get(index.name);
-      return !known || !sameIndex(index, known);
+      const existing = collection.indexes.get(index.name);
+      return !existing || !sameIndex(index, existing);
     });
     return missing.map((index) => build(collection, index));
   }
@@ -84,7 +84,7 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
     changes.push({ seq: changes.length + 1, kind: name, id, revision, at: clock.now() });
   }
 
-  /** The body as it is kept, or what another document has already. */
+  /** Stores the body, unless another document has one of its unique values. */
   function write<B extends JsonObject>(
     collection: Collection,
     id: string,
@@ -107,8 +107,8 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
     durability: 'memory',
     async declare(kinds) {
       check();
-      const built = kinds.map((kind) => ({ name: kind.name, indexes: missingIndexes(kind) }));
-      for (const { name, indexes } of built) {
+      const declarations = kinds.map((kind) => ({ name: kind.name, indexes: missingIndexes(kind) }));
+      for (const { name, indexes } of declarations) {
         const collection = collections.get(name) ?? newCollection(name);
         collections.set(name, collection);
         for (const index of indexes) add(collection, index);
@@ -118,25 +118,25 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
       const collection = findCollection(kind, id);
       const text = bodyText(kind.name, id, body);
       if (collection.documents.has(id)) return { kind: 'exists' };
-      const done = write<B>(collection, id, { revision: 1, text });
-      return done.kind === 'exists' ? done : { kind: 'inserted', id, revision: 1, body: done.body };
+      const result = write<B>(collection, id, { revision: 1, text });
+      return result.kind === 'exists' ? result : { kind: 'inserted', id, revision: 1, body: result.body };
     },
     async get(kind, id) {
-      const found = findCollection(kind, id).documents.get(id);
-      return found && { id, revision: found.revision, body: JSON.parse(found.text) };
+      const document = findCollection(kind, id).documents.get(id);
+      return document && { id, revision: document.revision, body: JSON.parse(document.text) };
     },
     async replace(kind, id, expected, body) {
       const collection = findCollection(kind, id);
       const text = bodyText(kind.name, id, body);
-      const found = collection.documents.get(id);
-      if (!found || found.revision !== expected) return { kind: 'conflict', revision: found?.revision ?? 0 };
-      const done = write(collection, id, { revision: expected + 1, text });
-      return done.kind === 'exists' ? done : { kind: 'replaced', revision: expected + 1 };
+      const document = collection.documents.get(id);
+      if (!document || document.revision !== expected) return { kind: 'conflict', revision: document?.revision ?? 0 };
+      const result = write(collection, id, { revision: expected + 1, text });
+      return result.kind === 'exists' ? result : { kind: 'replaced', revision: expected + 1 };
     },
     async remove(kind, id, expected) {
       const collection = findCollection(kind, id);
-      const found = collection.documents.get(id);
-      if (!found || (expected ?? found.revision) !== found.revision) return false;
+      const document = collection.documents.get(id);
+      if (!document || (expected ?? document.revision) !== document.revision) return false;
       unfile(collection, id);
       collection.documents.delete(id);
       record(collection, id, 0);
@@ -187,13 +187,13 @@ function newCollection(name: string): Collection {
 
 interface BuiltIndex {
   readonly index: MemoryIndex;
-  /** What it holds of each document, by id. */
+  /** Its entries by document id. */
   readonly entries: ReadonlyMap<string, readonly Entry[]>;
 }
 
-/** The index with all documents of the collection in it; throws ERR_EXISTS when two of them share a unique value. */
-function build({ name, documents }: Collection, wanted: Index): BuiltIndex {
-  const index: MemoryIndex = { ...wanted, places: sortedList(byKey), claims: new Map() };
+/** Builds the index over all documents of the collection; throws ERR_EXISTS when two of them share a unique value. */
+function build({ name, documents }: Collection, declaration: Index): BuiltIndex {
+  const index: MemoryIndex = { ...declaration, places: sortedList(byKey), claims: new Map() };
   const entries = new Map<string, readonly Entry[]>();
   for (const [id, { text }] of documents) {
     const own = listEntries([index], id, JSON.parse(text));
@@ -204,7 +204,7 @@ function build({ name, documents }: Collection, wanted: Index): BuiltIndex {
   return { index, entries };
 }
 
-/** Makes an index that was built a part of the collection, in the place of one with its name. */
+/** Adds an index to the collection, replacing one with the same name. */
 function add({ indexes, documents }: Collection, { index, entries }: BuiltIndex): void {
   const old = indexes.get(index.name);
   indexes.set(index.name, index);
@@ -212,13 +212,13 @@ function add({ indexes, documents }: Collection, { index, entries }: BuiltIndex)
     kept.entries = [...kept.entries.filter((entry) => entry.index !== old), ...entries.get(id)!];
 }
 
-/** The name of the unique index in which another document holds one of the values. */
+/** The unique index in which another document has one of the values, if any. */
 function findTakenIndex(entries: readonly Entry[], id: string): string | undefined {
-  const taken = entries.find(({ index, claim }) => {
+  const conflict = entries.find(({ index, claim }) => {
     const holder = claim && index.claims.get(claim.toString('latin1'));
     return holder !== undefined && holder !== id;
   });
-  return taken?.index.name;
+  return conflict?.index.name;
 }
 
 function file(entries: readonly Entry[], id: string): void {

@@ -1,4 +1,4 @@
-// Stores in this process's memory, and here that of sessions: for tests and for `DATA_DIR=:memory:`. Nothing survives the process.
+// Stores in memory, and here sessions, for tests and `DATA_DIR=:memory:`. Lost when the process ends.
 
 import { type Clock, systemClock } from '../../clock.ts';
 import { checkKey, checkLimit, closedError } from '../../given.ts';
@@ -11,12 +11,12 @@ export { memoryLogs } from './logs.ts';
 
 interface HeldSession {
   readonly session: StoredSession;
-  /** Where the session stands in the expiry list: never later than its `expiresAt`. */
+  /** The session's time in the expiry list: never later than its `expiresAt`. */
   readonly filed: number;
 }
 
 /**
- * An empty store; ready at once. `clock` decides what has expired.
+ * An empty store, ready immediately. `clock` decides what has expired.
  * @example
  * const store = memorySnapshots();
  * store.durability; // → 'memory'
@@ -30,8 +30,8 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
   let closed = false;
 
   function findLiving(key: string, now: number): HeldSession | undefined {
-    const held = sessions.get(key);
-    return held && held.session.expiresAt > now ? held : undefined;
+    const entry = sessions.get(key);
+    return entry && entry.session.expiresAt > now ? entry : undefined;
   }
 
   function check(key?: string): void {
@@ -42,7 +42,7 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
   function write(key: string, revision: number, next: SessionCommit): void {
     const { record, turnKey, reply, ended, expiresAt, dueAt } = next;
     const old = sessions.get(key);
-    // A session that lives on keeps its place in the expiry list; the sweep moves it when its turn comes.
+    // A session whose expiry moves later keeps its place in the expiry list; the sweep moves it when it gets there.
     const filed = old && old.filed <= expiresAt ? old.filed : expiresAt;
     if (!old) keys.add(key);
     if (filed !== old?.filed) {
@@ -53,11 +53,11 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
     sessions.set(key, { session: { revision, record, turnKey, reply, ended, expiresAt, dueAt }, filed });
   }
 
-  function drop(key: string, held: HeldSession): void {
+  function drop(key: string, entry: HeldSession): void {
     sessions.delete(key);
     keys.delete(key);
-    expiry.delete({ at: held.filed, key });
-    setTimer(key, held.session.dueAt, null);
+    expiry.delete({ at: entry.filed, key });
+    setTimer(key, entry.session.dueAt, null);
   }
 
   function setTimer(key: string, before: number | null, after: number | null): void {
@@ -82,10 +82,10 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
     },
     async remove(key) {
       check(key);
-      const found = findLiving(key, clock.now()) !== undefined;
-      const held = sessions.get(key);
-      if (held) drop(key, held);
-      return found;
+      const existed = findLiving(key, clock.now()) !== undefined;
+      const entry = sessions.get(key);
+      if (entry) drop(key, entry);
+      return existed;
     },
     async list({ limit = 100, cursor } = {}) {
       check(cursor);
@@ -132,9 +132,9 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
   };
 
   function refile(entry: Timed, now: number): void {
-    const held = sessions.get(entry.key)!;
-    const { session } = held;
-    if (session.expiresAt <= now) drop(entry.key, held);
+    const current = sessions.get(entry.key)!;
+    const { session } = current;
+    if (session.expiresAt <= now) drop(entry.key, current);
     else {
       expiry.delete(entry);
       expiry.add({ at: session.expiresAt, key: entry.key });

@@ -1,4 +1,4 @@
-// Frame logs in this process's memory: for tests and for `DATA_DIR=:memory:`. Nothing survives the process.
+// Frame logs in memory, for tests and `DATA_DIR=:memory:`. Lost when the process ends.
 
 import { type Clock, systemClock } from '../../clock.ts';
 import { checkLimit, closedError } from '../../given.ts';
@@ -19,12 +19,12 @@ import { byTime, sortedList, type Timed } from './sorted.ts';
 
 interface HeldLog {
   head: LogHead;
-  /** The frames from number `head.first` on. */
+  /** The frames, starting at number `head.first`. */
   texts: string[];
 }
 
 /**
- * An empty store; ready at once. `clock` decides what has expired.
+ * An empty store, ready immediately. `clock` decides what has expired.
  * @example
  * const logs = memoryLogs();
  * const claim = { fence: 1, expiresAt: Date.now() + 60_000 };
@@ -44,8 +44,8 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
 
   function findLiving(log: string): HeldLog | undefined {
     check();
-    const held = logs.get(log);
-    return held && held.head.expiresAt > clock.now() ? held : undefined;
+    const entry = logs.get(log);
+    return entry && entry.head.expiresAt > clock.now() ? entry : undefined;
   }
 
   function set(log: string, head: LogHead, texts: string[]): void {
@@ -65,9 +65,9 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
   }
 
   function readPage(log: string, options: { after: number; limit: number }) {
-    const held = findLiving(log);
-    if (!held) return undefined;
-    const { head, texts } = held;
+    const entry = findLiving(log);
+    if (!entry) return undefined;
+    const { head, texts } = entry;
     const start = Math.max(options.after + 1 - head.first, 0);
     return cutPage(head, texts.slice(start, start + options.limit), options);
   }
@@ -79,19 +79,19 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
       checkLog(log);
       checkClaim(claim);
       const { fence, expiresAt } = claim;
-      const held = findLiving(log);
-      if (held && fence < held.head.fence) return { kind: 'fenced', fence: held.head.fence };
-      const head = held?.head ?? { first: 1, last: 0, bytes: 0, ended: false };
-      set(log, { ...head, fence, expiresAt }, held?.texts ?? []);
+      const entry = findLiving(log);
+      if (entry && fence < entry.head.fence) return { kind: 'fenced', fence: entry.head.fence };
+      const head = entry?.head ?? { first: 1, last: 0, bytes: 0, ended: false };
+      set(log, { ...head, fence, expiresAt }, entry?.texts ?? []);
       return { kind: 'opened', last: head.last, ended: head.ended };
     },
     async append(log, frames, options) {
       checkLog(log);
       const append = checkAppend(frames, options);
-      const held = findLiving(log);
-      const verdict = judgeAppend(held?.head, append, (n) => held?.texts[n - held.head.first]);
+      const entry = findLiving(log);
+      const verdict = judgeAppend(entry?.head, append, (n) => entry?.texts[n - entry.head.first]);
       if (verdict !== 'write') return verdict;
-      const { head, texts } = held!;
+      const { head, texts } = entry!;
       const last = head.last + frames.length;
       for (const text of frames) texts.push(text);
       const { fence, expiresAt, end = false } = options;
@@ -100,9 +100,9 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
     },
     async state(log) {
       checkLog(log);
-      const held = findLiving(log);
-      if (!held) return undefined;
-      const { bytes: _, ...state } = held.head;
+      const entry = findLiving(log);
+      if (!entry) return undefined;
+      const { bytes: _, ...state } = entry.head;
       return state;
     },
     async read(log, options = {}) {
@@ -113,26 +113,26 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
     async trim(log, through) {
       checkLog(log);
       checkWhole('number to trim through', through, { min: 0 });
-      const held = findLiving(log);
-      if (!held) return 0;
-      const { head, texts } = held;
-      const gone = texts.splice(0, Math.max(through + 1 - head.first, 0));
-      const bytes = gone.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-      set(log, { ...head, first: head.first + gone.length, bytes: head.bytes - bytes }, texts);
-      return gone.length;
+      const entry = findLiving(log);
+      if (!entry) return 0;
+      const { head, texts } = entry;
+      const trimmed = texts.splice(0, Math.max(through + 1 - head.first, 0));
+      const bytes = trimmed.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+      set(log, { ...head, first: head.first + trimmed.length, bytes: head.bytes - bytes }, texts);
+      return trimmed.length;
     },
     async expireAt(log, at) {
       checkLog(log);
       checkMoment(at);
-      const held = findLiving(log);
-      if (held) set(log, { ...held.head, expiresAt: at }, held.texts);
-      return held !== undefined;
+      const entry = findLiving(log);
+      if (entry) set(log, { ...entry.head, expiresAt: at }, entry.texts);
+      return entry !== undefined;
     },
     async remove(log) {
       checkLog(log);
-      const found = findLiving(log) !== undefined;
+      const existed = findLiving(log) !== undefined;
       if (logs.has(log)) drop(log);
-      return found;
+      return existed;
     },
     async sweep(now, limit) {
       checkLimit(limit);

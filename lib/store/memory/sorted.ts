@@ -1,15 +1,15 @@
-// A list that stays sorted, in chunks: adding to 200,000 items moves a few hundred, not all.
+// A sorted list in chunks: adding to 200,000 items moves a few hundred, not all.
 
 const CHUNK_MAX = 512;
 
-/** Items in order, no two of them equal. Do not change the list while a walk over it is under way. */
+/** Ordered items without duplicates. Do not change the list while iterating over it. */
 export interface SortedList<T> {
   add(item: T): void;
-  /** Without effect when no equal item is there. */
+  /** No effect when there is no equal item. */
   delete(item: T): void;
-  /** Items upwards, from the first that is not below `from` (default: all). */
+  /** Items in ascending order, starting at `from` (default: all). */
   ascend(from?: T): Iterable<T>;
-  /** Items downwards, from the last that is below `below`. */
+  /** Items below `below`, in descending order. */
   descend(below: T): Iterable<T>;
 }
 
@@ -17,7 +17,7 @@ export interface SortedList<T> {
 export function sortedList<T>(compare: (a: T, b: T) => number): SortedList<T> {
   const chunks: T[][] = [];
 
-  // Where `item` is or belongs: the first chunk that does not end below it, and the place inside.
+  // Where `item` is or belongs: the first chunk that does not end below it, and the index inside.
   function locate(item: T): { at: number; chunk: T[]; place: number } {
     let low = 0;
     let high = chunks.length;
@@ -75,7 +75,7 @@ function insert<T>(chunks: T[][], at: number, place: number, item: T): void {
   if (chunk.length > CHUNK_MAX) chunks.splice(at + 1, 0, chunk.splice(CHUNK_MAX / 2));
 }
 
-/** Orders texts as their UTF-8 bytes would be, which is by code point and not, as `<` does, by UTF-16 code unit. */
+/** Compares strings by code point, as their UTF-8 bytes compare, and not by UTF-16 unit as `<` does. */
 export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {
@@ -86,7 +86,7 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** What stands in an order of time; of one moment, in that of the keys. */
+/** An entry ordered by time, then by key. */
 export interface Timed {
   readonly at: number;
   readonly key: string;
@@ -96,7 +96,7 @@ export function byTime(a: Timed, b: Timed): number {
   return a.at - b.at || compareText(a.key, b.key);
 }
 
-// Surrogates stand for code points above all others, though their own numbers are not the highest.
+// Surrogates encode code points above all others, although higher code units exist.
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;

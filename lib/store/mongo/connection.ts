@@ -1,4 +1,4 @@
-// A connection to MongoDB that several stores share: bounded waits, one kind of error, no password in any text.
+// A MongoDB connection that several stores share: bounded waits, a single kind of error, no password in any message.
 
 import { type Db, MongoClient } from 'mongodb';
 import { TwinlineError } from '../../errors.ts';
@@ -6,43 +6,43 @@ import { closedError, requireGiven } from '../../given.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import { inTime, mongoRefusal } from './refusals.ts';
 
-/** Which MongoDB, and how long it may take to answer. */
+/** Address and timeouts of a MongoDB connection. */
 export interface MongoConnectionOptions {
   /**
-   * `mongodb://[user:password@]host[:port][,host[:port]…][/database][?options]` or `mongodb+srv://…`. Without a database
-   * it is `twinline`. What the URL says of write concern, read concern, timeouts and pool size is overruled.
+   * `mongodb://[user:password@]host[:port][,host[:port]…][/database][?options]` or `mongodb+srv://…`. The default database is
+   * `twinline`. Write concern, read concern, timeouts and pool size in the URL are overridden.
    */
   readonly url: string;
-  /** Milliseconds that an answer may take, and a free connection. @default STORE_LIMITS.mongoAnswerMs */
+  /** Timeout for a reply, and for a free connection, in milliseconds. @default STORE_LIMITS.mongoAnswerMs */
   readonly answerMs?: number;
-  /** Milliseconds to find a primary, and to connect to it. @default STORE_LIMITS.mongoConnectMs */
+  /** Timeout for finding a primary, and for connecting to it, in milliseconds. @default STORE_LIMITS.mongoConnectMs */
   readonly connectMs?: number;
 }
 
 /** A connection that several stores share. */
 export interface MongoConnection {
-  /** The address for logs, without user and password. */
+  /** The address for logs, without credentials. */
   readonly name: string;
-  /** Ask for it at each use: the client behind it may be replaced. */
+  /** Read this property on each use: the underlying client may be replaced. */
   readonly db: Db;
-  /** Milliseconds after which a call is given up. */
+  /** Timeout of a call, in milliseconds. */
   readonly callMs: number;
   /** Resolves when the primary answers, rejects with ERR_STORE when it does not. */
   ping(): Promise<void>;
   /** The server's version, such as `8.0.4`. Rejects with ERR_STORE. */
   version(): Promise<string>;
-  /** Hangs up; close the stores first. Never rejects. Again: harmless. */
+  /** Disconnects; close the stores first. Never rejects. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Where a store works: on a connection of its own, or on one that others use too. */
+/** A URL, for a connection of the store's own, or a shared connection. */
 export type MongoSource = { readonly url: string } | { readonly connection: MongoConnection };
 
 /**
- * Opens a connection; returns at once, connects with the first call and again after every loss. Throws ERR_CONFIG for a
- * bad URL. Reads go to the primary with read concern majority, writes wait for the journals of the majority, and what
- * lost its connection is tried once more, under a number by which the server knows what it has done already. (A primary
- * that is cut off from its majority may, until it notices, answer reads from before; it cannot write.)
+ * Opens a connection; returns immediately, connects on the first call and reconnects after every loss. Throws ERR_CONFIG
+ * for an invalid URL. Reads go to the primary with read concern majority; writes wait until a majority has journaled
+ * them. A call that loses its connection is retried once, with the driver's transaction number, so that the server does
+ * not apply it twice. (A primary cut off from its majority may return stale reads until it notices; it cannot write.)
  * @example
  * const connection = connectMongo({ url: process.env.MONGODB_URL! });
  * const documents = mongoDocuments({ connection });
@@ -54,7 +54,7 @@ export type MongoSource = { readonly url: string } | { readonly connection: Mong
 export function connectMongo(options: MongoConnectionOptions): MongoConnection {
   requireGiven('connect to MongoDB', options, { url: 'text' });
   const { url, answerMs = STORE_LIMITS.mongoAnswerMs, connectMs = STORE_LIMITS.mongoConnectMs } = options;
-  // A call is tried twice at most.
+  // The driver tries a call at most twice.
   const callMs = 2 * (connectMs + answerMs);
   const lasting = lastingClient({
     open: () => openClient({ url, answerMs, connectMs }),
@@ -101,21 +101,21 @@ function openClient({ url, answerMs, connectMs }: Required<MongoConnectionOption
       socketTimeoutMS: answerMs,
     });
   } catch {
-    // The driver's error may quote the URL, and the URL a password.
+    // The driver's error may quote the URL, including a password.
     throw new TwinlineError(
       'ERR_CONFIG',
-      'The MongoDB URL is refused: it must have the form mongodb://[user:password@]host[:port][/database][?options], with special characters in user and password percent-encoded and only options that the driver knows.',
+      'The MongoDB URL is invalid: it must have the form mongodb://[user:password@]host[:port][/database][?options], with special characters in user and password percent-encoded and only options that the driver knows.',
     );
   }
 }
 
-/** Begins the work of one store. */
+/** Opens a store's use of a connection. */
 export function workOn(source: MongoSource) {
   const connection = 'url' in source ? connectMongo(source) : source.connection;
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
-  // Rejects with ERR_STORE when `work` fails, takes longer than `ms`, or the store is closed.
+  // Rejects with ERR_STORE when `work` fails or exceeds `ms`, or the store is closed.
   async function run<T>(action: string, work: () => Promise<T>, { ms = connection.callMs } = {}): Promise<T> {
     if (closing) throw closedError('MongoDB');
     const attempt = inTime(work(), ms);
@@ -138,10 +138,10 @@ export function workOn(source: MongoSource) {
   return {
     db: () => connection.db,
     run,
-    /** Rejects with ERR_STORE when `work` has not ended within the time of a call. */
+    /** Rejects with ERR_STORE when `work` exceeds the timeout of a call. */
     bounded: <T>(work: Promise<T>) => inTime(work, connection.callMs),
     ping: () => run('ping', connection.ping),
-    /** Refuses what is called from now on, waits for what runs and for `last`, hangs up if the connection is the store's own. */
+    /** Refuses new calls, waits for running ones and for `last`, and disconnects if the store opened the connection. */
     close: (last = async () => {}): Promise<void> => {
       closing ??= close(last);
       return closing;
@@ -149,35 +149,34 @@ export function workOn(source: MongoSource) {
   };
 }
 
-/** Refuses a prefix of collection names that is not 1 to 32 letters, digits, dashes and underscores, with ERR_CONFIG. */
+/** Throws ERR_CONFIG unless a collection prefix is 1 to 32 letters, digits, dashes and underscores. */
 export function checkPrefix(prefix: string): void {
   if (/^[A-Za-z0-9_-]{1,32}$/.test(prefix)) return;
   throw new TwinlineError(
     'ERR_CONFIG',
-    `The prefix ${JSON.stringify(prefix)} of MongoDB collections is refused. Use 1 to 32 letters, digits, - and _.`,
+    `The prefix ${JSON.stringify(prefix)} of MongoDB collections is invalid. Use 1 to 32 letters, digits, - and _.`,
   );
 }
 
-// The driver waits for ever when it writes to a socket that is being closed. A call can be given up then; a look at a
-// server that hangs so is the last one, and to the driver that server stays as it was seen before: away. So such a client
-// is replaced.
+// The driver hangs forever when it writes to a socket that is being closed. Calls have a timeout, but a heartbeat that hangs
+// is the last one: the driver then considers the server down for good. So such a client is replaced.
 
 interface MongoClientOptions {
   readonly open: () => MongoClient;
-  /** The database; without it, the one of the URL. */
+  /** The database. @default the one in the URL */
   readonly database: string | undefined;
-  /** Milliseconds after which a look at a server that has not ended never will. */
+  /** A heartbeat that takes longer than this, in milliseconds, is stuck. */
   readonly stuckMs: number;
 }
 
 export interface LastingClient {
-  /** The one of the moment. */
+  /** The current client. */
   readonly client: MongoClient;
   readonly db: Db;
   close(): Promise<void>;
 }
 
-/** Opens the client and watches over it. What waits on one that is replaced fails. */
+/** Opens a client and replaces it when it gets stuck. Calls waiting on a replaced client fail. */
 export function lastingClient({ open, database, stuckMs }: MongoClientOptions): LastingClient {
   let client = open();
   let unwatch = watch();
@@ -206,7 +205,7 @@ export function lastingClient({ open, database, stuckMs }: MongoClientOptions): 
   };
 }
 
-/** Calls `onStuck` once when a look at a server has not ended after `stuckMs`. Gives what ends the watch. */
+/** Calls `onStuck` once when a heartbeat takes longer than `stuckMs`. Returns a function that stops watching. */
 function watchLooks(client: MongoClient, stuckMs: number, onStuck: () => void): () => void {
   const looks = new Map<string, NodeJS.Timeout>();
   const end = (server: string) => clearTimeout(looks.get(server));

@@ -1,4 +1,4 @@
-// Which kinds and indexes a MongoDB database has: one document per kind says so, MongoDB builds the indexes.
+// The kinds and indexes of a MongoDB database: declared by one document per kind; MongoDB builds the indexes.
 
 import type { Collection, Db, IndexDescription } from 'mongodb';
 import { TwinlineError } from '../../errors.ts';
@@ -12,27 +12,27 @@ export interface MongoKind extends Declared {
   readonly rows: Collection<Row>;
 }
 
-/** A kind as the registry has it: index name → index. */
+/** A kind in the registry: index name → index. */
 interface KindEntry {
   readonly _id: string;
   readonly indexes: Readonly<Record<string, Index>>;
 }
 
 export interface Registry {
-  /** As {@link DocumentStore.declare}; other instances go on reading and writing. */
+  /** See {@link DocumentStore.declare}; other instances may read and write meanwhile. */
   declare(kinds: readonly Kind[]): Promise<void>;
-  /** The kind of this name, with this index if there is one; rejects with ERR_INPUT when the kind is not declared. */
+  /** A declared kind, with this index if it exists; rejects with ERR_INPUT when the kind is not declared. */
   findKind(kind: Kind, index?: string): Promise<MongoKind>;
-  /** All kinds, read anew. */
+  /** Rereads all kinds. */
   refresh(): Promise<ReadonlyMap<string, MongoKind>>;
   /**
-   * The unique indexes that MongoDB has for the kind, also those that other processes declared. One that was built by a declaration that was
-   * killed before its end is named after its fields.
+   * MongoDB's unique indexes of the kind, including those declared by other processes. An index left behind by an
+   * interrupted declaration is named after its fields.
    */
   uniqueIndexes(kind: Kind): Promise<Index[]>;
 }
 
-/** Index of the changes that have no number yet. */
+/** Index of rows with changes that are not numbered yet. */
 const PENDING = {
   key: { 'out.x': 1 as const },
   name: 'pending',
@@ -41,16 +41,16 @@ const PENDING = {
 
 export function openRegistry(db: () => Db, prefix: string): Registry {
   const entries = () => db().collection<KindEntry>(`${prefix}.kinds`);
-  let known: ReadonlyMap<string, MongoKind> = new Map();
+  let cache: ReadonlyMap<string, MongoKind> = new Map();
 
   function openRows(name: string): Collection<Row> {
     return db().collection<Row>(`${prefix}.documents.${name}`);
   }
 
   async function refresh(): Promise<ReadonlyMap<string, MongoKind>> {
-    const found = await entries().find().toArray();
-    known = new Map(
-      found.map(({ _id: name, indexes }) => {
+    const entriesFound = await entries().find().toArray();
+    cache = new Map(
+      entriesFound.map(({ _id: name, indexes }) => {
         const kind = {
           name,
           indexes: new Map(Object.entries(indexes)),
@@ -61,40 +61,40 @@ export function openRegistry(db: () => Db, prefix: string): Registry {
         return [name, kind];
       }),
     );
-    return known;
+    return cache;
   }
 
   async function declare(kinds: readonly Kind[]): Promise<void> {
-    const wanted = kinds.map((kind) => ({ name: kind.name, indexes: declareIndexes(kind) }));
-    const added: { readonly rows: Collection<Row>; readonly name: string }[] = [];
+    const declarations = kinds.map((kind) => ({ name: kind.name, indexes: declareIndexes(kind) }));
+    const addedIndexes: { readonly rows: Collection<Row>; readonly name: string }[] = [];
     try {
-      for (const { name, indexes } of wanted) {
+      for (const { name, indexes } of declarations) {
         const rows = openRows(name);
-        const there = new Set((await rows.indexes().catch(() => [])).map((index) => index.name));
-        if (!there.has(PENDING.name)) await create(rows, [PENDING]);
+        const existing = new Set((await rows.indexes().catch(() => [])).map((index) => index.name));
+        if (!existing.has(PENDING.name)) await create(rows, [PENDING]);
         for (const index of indexes) {
-          const natives = nativeIndexes(index).filter((native) => !there.has(native.name));
+          const natives = nativeIndexes(index).filter((native) => !existing.has(native.name));
           if (!natives.length) continue;
-          added.push(...natives.map((native) => ({ rows, name: native.name })));
+          addedIndexes.push(...natives.map((native) => ({ rows, name: native.name })));
           await build(rows, { kind: name, index, natives });
         }
       }
     } catch (error) {
-      for (const { rows, name } of added) await rows.dropIndex(name).catch(() => {});
+      for (const { rows, name } of addedIndexes) await rows.dropIndex(name).catch(() => {});
       throw error;
     }
-    for (const { name, indexes } of wanted) await register(name, indexes);
+    for (const { name, indexes } of declarations) await register(name, indexes);
     await refresh();
   }
 
   async function register(name: string, indexes: readonly Index[]): Promise<void> {
-    const declared = indexes.map((index) => [`indexes.${index.name}`, index] as const);
-    const update = declared.length ? { $set: Object.fromEntries(declared) } : { $setOnInsert: { indexes: {} } };
+    const indexFields = indexes.map((index) => [`indexes.${index.name}`, index] as const);
+    const update = indexFields.length ? { $set: Object.fromEntries(indexFields) } : { $setOnInsert: { indexes: {} } };
     const before = await entries().findOneAndUpdate({ _id: name }, update, { upsert: true, returnDocument: 'before' });
     const old = before?.indexes ?? {};
-    const used = nativeNames({ ...old, ...Object.fromEntries(indexes.map((index) => [index.name, index])) });
+    const usedNames = nativeNames({ ...old, ...Object.fromEntries(indexes.map((index) => [index.name, index])) });
     for (const native of nativeNames(old))
-      if (!used.has(native))
+      if (!usedNames.has(native))
         await openRows(name)
           .dropIndex(native)
           .catch(() => {});
@@ -104,9 +104,9 @@ export function openRegistry(db: () => Db, prefix: string): Registry {
     declare,
     refresh,
     async findKind(kind, index) {
-      const found = known.get(kind.name);
-      const isEnough = found && (index === undefined || found.indexes.has(index));
-      return isEnough ? found : requireKind(await refresh(), kind);
+      const kindEntry = cache.get(kind.name);
+      const isEnough = kindEntry && (index === undefined || kindEntry.indexes.has(index));
+      return isEnough ? kindEntry : requireKind(await refresh(), kind);
     },
     async uniqueIndexes(kind) {
       const { rows, indexes } = requireKind(await refresh(), kind);
@@ -143,7 +143,7 @@ async function build(rows: Collection<Row>, { kind, index, natives }: Building):
   }
 }
 
-// Building may take longer than an answer; asking again waits for the same work.
+// Building may exceed the reply timeout; calling again waits for the same build.
 async function create(rows: Collection<Row>, indexes: IndexDescription[]): Promise<void> {
   for (const until = performance.now() + STORE_LIMITS.mongoDeclareMs; ; )
     try {

@@ -1,9 +1,9 @@
-// Documents in MongoDB: one collection per kind, durable as the replica set is, shared by any number of instances.
+// Documents in MongoDB: one collection per kind, as durable as the replica set, shared by any number of instances.
 
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
-import { checkKey, checkLimit } from '../../given.ts';
+import { checkKey, checkLimit, requireGiven } from '../../given.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { bodyText, listIndexValues } from '../index/kinds.ts';
 import { planQuery } from '../index/query.ts';
@@ -21,26 +21,24 @@ export { type MongoSnapshotsOptions, mongoSnapshots } from './snapshots.ts';
 /** Options of `mongoDocuments`. */
 export type MongoDocumentsOptions = MongoSource & {
   /**
-   * Begins the names of the collections: `<prefix>.documents.<kind>`, `<prefix>.changes`, `<prefix>.kinds`. 1 to 32
-   * letters, digits, - and _. Never shard them. @default twinline
+   * Prefix of the collection names `<prefix>.documents.<kind>`, `<prefix>.changes` and `<prefix>.kinds`: 1 to 32 letters,
+   * digits, - and _. Never shard these collections.
+   * @default twinline
    */
   readonly prefix?: string;
-  /** Dates the changes. @default the system's clock */
+  /** Timestamps the changes. @default systemClock */
   readonly clock?: Pick<Clock, 'now'>;
 };
 
-/** Times that a write looks again when what refused it was gone at the second look. */
+/** Attempts of a write when the conflicting document is gone on a second look. */
 const TRIES = 20;
 
 /**
- * Opens the store; it connects with the first call. Throws ERR_CONFIG for a bad URL or prefix.
- *
- * Every write is one write of one row, which has the body, the indexed values, the revision and the change; a removed
- * document stays behind, without body and values, until its change has its number. So there is never a document without
- * its change, whichever process is killed when. The write resolves when the change is in the feed. All changes are kept; an operator who
- * deletes old ones must leave the newest.
- *
- * A write that is refused as ERR_STORE because an answer was lost may have been done.
+ * Opens the store; it connects on the first call. Throws ERR_CONFIG for an invalid URL or prefix.  Every write is a single
+ * write of one row, which contains the body, the indexed values, the revision and the change. A removed document stays
+ * behind, without body and values, until its change is numbered. So no document ever lacks its change, whichever process is
+ * killed when. A write resolves once its change is in the feed. All changes are kept; an operator who deletes old ones must
+ * keep the newest.  A write that fails with ERR_STORE because its reply was lost may have been applied.
  * @example
  * const NOTE = { name: 'note', indexes: {} };
  * const documents = mongoDocuments({ url: process.env.MONGODB_URL!, prefix: 'tea' });
@@ -50,13 +48,14 @@ const TRIES = 20;
  * await documents.close();
  */
 export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
+  requireGiven('keep documents in MongoDB', options, {});
   const { prefix = 'twinline', clock = systemClock } = options;
   checkPrefix(prefix);
   const { db, run, bounded, ping, close } = workOn(options);
   const registry = openRegistry(db, prefix);
   const feed = openFeed(db, { prefix, registry, bounded });
 
-  // What the update's row is after it, once its change has its number; undefined when the filter finds no row.
+  // Returns the row after the update, once its change is numbered; undefined when the filter matches no row.
   async function write(kind: MongoKind, filter: object, { text, revision }: { text?: string; revision: number }) {
     const change = { x: randomBytes(12).toString('base64url'), revision, at: clock.now() };
     const update =
@@ -80,8 +79,8 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
     return row ?? undefined;
   }
 
-  // The answer to a duplicate; undefined when what was in the way is gone. Looked for, because not every server says in
-  // which index it was: DocumentDB names a constraint of PostgreSQL's.
+  // The result for a duplicate; undefined when the conflicting document is gone. It is looked up, because not every server
+  // names the index: DocumentDB names a PostgreSQL constraint.
   async function findTaken(kind: Kind, id: string, text: string): Promise<Exists | undefined> {
     const indexes = await registry.uniqueIndexes(kind);
     const { rows } = await registry.findKind(kind);
@@ -95,7 +94,7 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
     text: string,
   ): Promise<InsertResult<B> | undefined> {
     try {
-      // Over the rest of a removed document, if there is one.
+      // Replaces the remains of a removed document, if any.
       await write(kind, { _id: id, v: 0 }, { text, revision: 1 });
       return { kind: 'inserted', id, revision: 1, body: JSON.parse(text) };
     } catch (error) {
@@ -111,7 +110,7 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
   ): Promise<ReplaceResult | undefined> {
     try {
       const next = { text, revision: expected + 1 };
-      // A removed document has revision 0, and is not to be replaced.
+      // A removed document has revision 0 and must not be replaced.
       if (isRevision(expected) && (await write(kind, { _id: id, v: expected }, next)))
         return { kind: 'replaced', revision: expected + 1 };
     } catch (error) {
@@ -122,7 +121,7 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
     return revision === expected && revision > 0 ? undefined : { kind: 'conflict', revision };
   }
 
-  // The step's result, or why it was refused: tried again when neither is there, because the world has moved on.
+  // Returns the step's result or the conflict; retries when there is neither, because the state has changed in between.
   async function attempt<T>(
     kind: Kind,
     { id, text }: { id: string; text: string },
@@ -133,12 +132,12 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
     const body = JSON.parse(text);
     for (const index of own.indexes.values()) listIndexValues(index, body);
     for (let tries = 0; tries < TRIES; tries++) {
-      const done = (await step(own)) ?? (await findTaken(kind, id, text));
-      if (done) return done;
+      const result = (await step(own)) ?? (await findTaken(kind, id, text));
+      if (result) return result;
     }
     throw new TwinlineError(
       'ERR_STORE',
-      `MongoDB: a document of kind "${kind.name}" or one that it collides with changed ${TRIES} times. Try again.`,
+      `MongoDB: a document of kind "${kind.name}" or a conflicting one changed ${TRIES} times. Try again.`,
     );
   }
 
@@ -153,7 +152,7 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
     durability: 'replicated',
     declare: (kinds) => run('declare kinds', () => registry.declare(kinds), { ms: STORE_LIMITS.mongoDeclareMs }),
     insert: async <B extends JsonObject>(kind: Kind, id: string, body: B) => {
-      // At once: what the caller does to the body later is no part of it.
+      // Serialise now: later changes to the caller's object must not take effect.
       const text = bodyText(kind.name, id, body);
       return run('insert a document', () => attempt(kind, { id, text }, (own) => insertOnce<B>(own, id, text)));
     },
@@ -180,11 +179,11 @@ export function mongoDocuments(options: MongoDocumentsOptions): DocumentStore {
       run('find documents', async () => {
         const { own, plan, native } = await prepareQuery(kind, query);
         const options = { projection: { v: 1, out: 1, body: 1 }, sort: native.sort, limit: plan.limit + 1 };
-        const found = await own.rows.find(native.filter, options).toArray();
-        await feed.publish(found.map((row) => ({ ...row, kind: own })));
-        const items = found.slice(0, plan.limit).map((row) => toDocument<B>(row));
+        const rows = await own.rows.find(native.filter, options).toArray();
+        await feed.publish(rows.map((row) => ({ ...row, kind: own })));
+        const items = rows.slice(0, plan.limit).map((row) => toDocument<B>(row));
         const last = items.at(-1);
-        return last && found.length > plan.limit ? { items, next: native.cursorAt(last.id, last.body) } : { items };
+        return last && rows.length > plan.limit ? { items, next: native.cursorAt(last.id, last.body) } : { items };
       }),
     count: (kind, query = {}) =>
       run('count documents', async () => {
@@ -206,7 +205,7 @@ function toDocument<B extends JsonObject>({ _id, v, body }: Row): StoredDocument
   return { id: _id, revision: v, body: JSON.parse(body!) };
 }
 
-// An object in its place would be an operator.
+// Guards against an object, which MongoDB would read as an operator.
 function isRevision(value: number): boolean {
   return Number.isInteger(value) && value > 0;
 }

@@ -1,4 +1,4 @@
-// How MongoDB holds documents: the body as JSON text, and beside it its values in a form that MongoDB's own indexes serve.
+// The row format: the body as JSON text, plus its values in a form that MongoDB can index.
 
 import type { Collection, Filter, IndexDescription } from 'mongodb';
 import type { JsonObject } from '../../json/json.ts';
@@ -6,23 +6,23 @@ import { type Index, isList, listElements, listIndexValues } from '../index/kind
 import { cursorError, isValue, type Plan } from '../index/query.ts';
 import type { Condition, IndexValue } from '../store.ts';
 
-/** A change that waits in its document until it has its number. */
+/** A change that waits in its document to be numbered. */
 export interface PendingChange {
-  /** Names the change, once and for all. */
+  /** The permanent name of the change. */
   readonly x: string;
-  /** The revision after it, 0 for a removal. */
+  /** The revision after the change, 0 for a removal. */
   readonly revision: number;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-/** A row without a body is a removed document whose removal has no number yet. */
+/** A row without a body is a removed document whose removal is not numbered yet. */
 export interface Row {
   /** The document's id. */
   readonly _id: string;
   /** Revision; 0 for a removed document. */
   readonly v: number;
-  /** Text, because BSON would not bring back every number, key and order of keys as JSON has them. */
+  /** JSON text, because BSON does not preserve every number, key and key order. */
   readonly body?: string;
   /** See {@link listFields}. */
   readonly f?: Fields;
@@ -36,9 +36,9 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const NAMES_PER_FIELD = 8;
 
 /**
- * All values of a body that an index may be declared on, now or later, so that MongoDB builds any index by itself:
- * scalars under their names, the scalars of lists under `name[]`, objects under `name/`. So no index mistakes one for
- * another. Null is left out: MongoDB's indexes hold a missing value as null.
+ * All values that an index may be declared on, now or later, so that MongoDB can build any index by itself: scalars under
+ * their names, scalars in lists under `name[]`, objects under `name/`, so that no index confuses them. Nulls are omitted,
+ * because MongoDB indexes a missing value as null.
  */
 export function listFields(body: JsonObject, depth = 1): Fields {
   const fields: Fields = new Map();
@@ -59,21 +59,21 @@ function fieldPath(field: string): string {
   return `f.${field.replaceAll('.', '/.')}`;
 }
 
-/** How the names of MongoDB's unique indexes begin; the fields follow, with commas. */
+/** Prefix of the names of MongoDB's unique indexes, followed by the fields, separated by commas. */
 export const UNIQUE = 'unique ';
 
-/** The indexes of MongoDB's that serve `index`: one for order, which ends with the id, and one that makes it unique. */
+/** MongoDB's indexes for `index`: one for ordering, which ends with the id, and one for uniqueness. */
 export function nativeIndexes({ fields, unique }: Index): (IndexDescription & { readonly name: string })[] {
   const paths = fields.map(fieldPath);
   const key = Object.fromEntries(paths.map((path) => [path, 1] as const));
   const sorted = { key: { ...key, _id: 1 as const }, name: `key ${fields}` };
   if (!unique) return [sorted];
-  // Null never clashes, and is never there.
+  // Null values never conflict; they are absent from rows.
   const complete = Object.fromEntries(paths.map((path) => [path, { $exists: true }]));
   return [sorted, { key, name: `${UNIQUE}${fields}`, unique: true, partialFilterExpression: complete }];
 }
 
-/** The name of the unique index, of these, in which another document than `id` holds one of the values, if there is one. */
+/** The unique index in which another document than `id` has one of the values, if any. */
 export async function findTakenIndex(
   rows: Collection<Row>,
   indexes: readonly Index[],
@@ -82,39 +82,39 @@ export async function findTakenIndex(
   for (const index of indexes) {
     const claims = listIndexValues(index, body).filter((values) => !values.includes(null));
     if (!claims.length) continue;
-    const held = claims.map((values) => equalities(index.fields.map(fieldPath), values));
-    if (await rows.findOne({ _id: { $ne: id }, $or: held }, { projection: { _id: 1 } })) return index.name;
+    const conflicts = claims.map((values) => equalities(index.fields.map(fieldPath), values));
+    if (await rows.findOne({ _id: { $ne: id }, $or: conflicts }, { projection: { _id: 1 } })) return index.name;
   }
   return undefined;
 }
 
-/** A query as MongoDB understands it. */
+/** A query in MongoDB's terms. */
 export interface NativeQuery {
   readonly filter: Filter<Row>;
   readonly sort: Readonly<Record<string, 1 | -1>>;
-  /** The cursor of a page that ends with this document. */
+  /** The cursor for a page that ends with this document. */
   cursorAt(id: string, body: JsonObject): string;
 }
 
-/** Turns a plan into a filter and an order that the index of {@link nativeIndexes} serves, from its cursor on. */
+/** Converts a plan to a filter and sort that an index of {@link nativeIndexes} serves, starting at its cursor. */
 export function nativeQuery({ index, conditions, after, descending, cursorAt }: Plan): NativeQuery {
   const paths = [...(index?.fields ?? []).map(fieldPath), '_id'];
-  const given = conditions.map(([field, condition]) => ({ [fieldPath(field)]: nativeCondition(field, condition) }));
-  const where = [{ v: { $gt: 0 } }, ...given];
-  const fixed = conditions.findIndex(([, condition]) => !isValue(condition));
-  // What all documents of the query have alike is no part of the order.
-  const free = paths.slice(fixed < 0 ? conditions.length : fixed);
+  const filters = conditions.map(([field, condition]) => ({ [fieldPath(field)]: nativeCondition(field, condition) }));
+  const where = [{ v: { $gt: 0 } }, ...filters];
+  const firstRange = conditions.findIndex(([, condition]) => !isValue(condition));
+  // Fields that are equal in all results need no ordering.
+  const free = paths.slice(firstRange < 0 ? conditions.length : firstRange);
   return {
     filter: after ? { $or: placesAfter().map((place) => ({ $and: [...where, place] })) } : { $and: where },
     sort: Object.fromEntries(free.map((path) => [path, descending ? -1 : 1])),
     cursorAt: (id, body) => {
       const [values = []] = index ? listIndexValues(index, body) : [];
-      const shown = values.map((value, at) => (isList(index!.fields[at]!) ? null : value));
-      return cursorAt(Buffer.from(JSON.stringify([...shown, id])));
+      const cursorValues = values.map((value, at) => (isList(index!.fields[at]!) ? null : value));
+      return cursorAt(Buffer.from(JSON.stringify([...cursorValues, id])));
     },
   };
 
-  // The documents behind the cursor's: the same first values, and then one that comes later.
+  // Documents after the cursor: equal in the first values, then greater in the next.
   function placesAfter(): Record<string, unknown>[] {
     const values = readPlace(after!, paths.length).slice(-free.length);
     return free.flatMap((path, at) => {
@@ -129,7 +129,7 @@ function equalities(paths: readonly string[], values: readonly IndexValue[]): Re
 }
 
 function nativeCondition(field: string, condition: Condition): NativeCondition {
-  // No list has null among its elements.
+  // Lists have no null elements.
   if (condition === null && isList(field)) return { $in: [] };
   if (isValue(condition)) return { $eq: condition };
   if ('in' in condition) return { $in: condition.in };
@@ -137,7 +137,7 @@ function nativeCondition(field: string, condition: Condition): NativeCondition {
   return Object.fromEntries(Object.entries(condition).map(([name, bound]) => [`$${name}`, bound]));
 }
 
-/** The values of each type, in the order of types. A comparison of MongoDB's finds values of its operand's type only. */
+/** Conditions that match all values of a type, in sort order. MongoDB comparisons match only values of the operand's type. */
 const ORDERED_TYPES: readonly { readonly type: string; readonly all: NativeCondition }[] = [
   { type: 'object', all: { $eq: null } },
   { type: 'number', all: { $gte: Number.NEGATIVE_INFINITY } },
@@ -152,7 +152,7 @@ function conditionsBehind(value: IndexValue, descending: boolean): NativeConditi
   return [...sameType, ...others.map(({ all }) => all)];
 }
 
-// The strings below the first one that is above all that begin so: the last character that has a successor gets it.
+// The upper bound is the prefix with its last incrementable character incremented.
 function stringsFrom(prefix: string): NativeCondition {
   const characters = Array.from(prefix);
   while (characters.at(-1) === '\u{10ffff}') characters.pop();
@@ -168,7 +168,7 @@ function readPlace(after: Buffer, count: number): IndexValue[] {
     if (Array.isArray(place) && place.length === count && place.every(isValue) && typeof place.at(-1) === 'string')
       return place;
   } catch {
-    // Answered below.
+    // Handled below.
   }
   throw cursorError();
 }

@@ -1,26 +1,24 @@
-// Sessions in MongoDB: one document per session, durable as the replica set is, shared by any number of instances.
+// Sessions in MongoDB: one document per session, as durable as the replica set, shared by any number of instances.
 
 import type { Collection } from 'mongodb';
 import { type Clock, systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { checkKey, checkLimit } from '../../given.ts';
+import { checkKey, checkLimit, requireGiven } from '../../given.ts';
 import type { CommitResult, SessionCommit, SnapshotStore, StoredSession } from '../store.ts';
 import { checkPrefix, type MongoSource, workOn } from './connection.ts';
 import { isDuplicate, retryConflicts } from './refusals.ts';
 
 /** Options of `mongoSnapshots`. */
 export type MongoSnapshotsOptions = MongoSource & {
-  /** Begins the name of the collection, `<prefix>.sessions`. 1 to 32 letters, digits, - and _. @default twinline */
+  /** Prefix of the collection `<prefix>.sessions`: 1 to 32 letters, digits, - and _. @default twinline */
   readonly prefix?: string;
-  /**
-   * Decides what has expired. With a clock of your own the server deletes nothing by itself. @default the system's clock
-   */
+  /** Decides what has expired. With a custom clock, the server deletes nothing by itself. @default systemClock */
   readonly clock?: Pick<Clock, 'now'>;
 };
 
 interface Row {
-  /** The session's key: strings are compared by their UTF-8 bytes. */
+  /** The session's key; MongoDB compares strings by their UTF-8 bytes. */
   readonly _id: string;
   readonly revision: number;
   readonly record: string;
@@ -28,18 +26,18 @@ interface Row {
   readonly reply: string;
   readonly ended: boolean;
   readonly expiresAt: Date;
-  /** Missing when there is no timer, which keeps the session out of the sparse index. */
+  /** Absent without a timer, which keeps the session out of the sparse index. */
   readonly dueAt?: number;
 }
 
-/** A session that was not swept for so long after its end is deleted by the server. */
+/** The server deletes a session that was not swept for this long after expiry. */
 const GRACE_SECONDS = 86_400;
-/** Times that a commit looks again when the session was removed or expired just now. */
+/** Attempts of a commit when the session was just removed or has just expired. */
 const TRIES = 10;
 
 /**
- * Opens the store; it connects with the first call. Throws ERR_CONFIG for a bad URL or prefix. Every commit is one write
- * of one document; a commit whose answer was lost may be there, which its `turnKey` tells.
+ * Opens the store; it connects on the first call. Throws ERR_CONFIG for an invalid URL or prefix. Every commit is one write
+ * of one document. A commit whose reply was lost may have been applied; its `turnKey` tells.
  * @example
  * const store = mongoSnapshots({ url: process.env.MONGODB_URL!, prefix: 'tea' });
  * const engine = createEngine({ store, conversations: [compileFlow(await loadFlow('hello.flow.json'))] });
@@ -48,6 +46,7 @@ const TRIES = 10;
  * await store.close();
  */
 export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
+  requireGiven('keep sessions in MongoDB', options, {});
   const { prefix = 'twinline', clock = systemClock } = options;
   checkPrefix(prefix);
   const work = workOn(options);
@@ -74,7 +73,7 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
     return expiresAt.getTime() > clock.now();
   }
 
-  // True when it was written. Where nothing lives, an expired session is replaced, or the document made.
+  // Returns whether it was written. Without a live session, replaces an expired one or inserts a new one.
   async function write(key: string, expected: number, next: SessionCommit): Promise<boolean> {
     const now = new Date(clock.now());
     const own = { _id: { $eq: key } };
@@ -98,7 +97,10 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
       const revision = await readRevision(key);
       if (revision !== expected) return { kind: 'conflict', revision };
     }
-    throw new TwinlineError('ERR_STORE', `MongoDB: a session changed ${TRIES} times while it was written. Try again.`);
+    throw new TwinlineError(
+      'ERR_STORE',
+      `MongoDB: a session changed ${TRIES} times while it was being written. Try again.`,
+    );
   }
 
   async function sweepSome(now: number, limit: number): Promise<{ found: number; swept: number }> {

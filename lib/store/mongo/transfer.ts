@@ -1,4 +1,4 @@
-// All documents of a MongoDB database and their feed, to be moved: written with their revisions and numbers.
+// Moves all documents of a MongoDB database and their feed, writing them with their revisions and numbers.
 
 import { bodyText, toKind } from '../index/kinds.ts';
 import type { Change, Kind, StoredDocument } from '../store.ts';
@@ -8,7 +8,7 @@ import { openRegistry } from './declare.ts';
 import type { Published } from './feed.ts';
 import { listFields, type Row } from './rows.ts';
 
-/** As `mongoDocuments` is opened. Throws ERR_CONFIG for a bad URL or prefix. */
+/** Takes the options of `mongoDocuments`. Throws ERR_CONFIG for an invalid URL or prefix. */
 export function mongoTransfer(options: MongoSource & { readonly prefix?: string }): DocumentTransfer {
   const { prefix = 'twinline' } = options;
   checkPrefix(prefix);
@@ -44,7 +44,7 @@ function makeRow(kind: Kind, { id, revision, body }: StoredDocument): Row {
   return { _id: id, v: revision, body: bodyText(kind.name, id, body), f: listFields(body), out: [] };
 }
 
-// Its change has its number already: a name that no writer gives.
+// The change is numbered already; writers never use this name.
 function makeEntry({ seq, ...change }: Change): Published {
   return { _id: seq, x: `moved ${seq}`, ...change };
 }

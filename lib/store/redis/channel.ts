@@ -1,8 +1,8 @@
-// A channel over Redis pub/sub: between all instances that reach it; sharded by topic when it is a Cluster. Subscriptions
-// are always there again: on one node, or on the node of a cluster that owns each channel.
+// A channel over Redis pub/sub, shared by all instances; in a Cluster it uses sharded pub/sub. Lost subscriptions are
+// re-established, in a Cluster on the node that owns the channel by then.
 
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
-import { closedError } from '../../given.ts';
+import { closedError, requireGiven } from '../../given.ts';
 import { type Channel, checkMessage, checkTopic, type Subscriber, type Unsubscribe } from '../channel.ts';
 import { backoff } from './client.ts';
 import { type RedisAt, type RedisConnection, shareConnection } from './connection.ts';
@@ -10,14 +10,14 @@ import { channelName, checkPrefix, REDIS_PREFIX } from './layout.ts';
 
 /** Options of `redisChannel`. */
 export type RedisChannelOptions = RedisAt & {
-  /** What every channel in Redis begins with: letters, digits, `:._-`. @default 'twinline:' */
+  /** Prefix of all channel names: letters, digits, `:._-`. @default 'twinline:' */
   readonly prefix?: string;
 };
 
 /**
- * Opens the channel; returns at once and connects in the background: one connection to publish, one more for all
- * subscriptions (in a Cluster one per master). A subscription whose connection broke is made again, on whichever node
- * owns the topic by then, and its `onGap` is called. Throws ERR_CONFIG for a bad URL or prefix.
+ * Opens the channel; returns immediately and connects in the background, with one connection to publish and one for all
+ * subscriptions (in a Cluster, one per master). After a lost connection, subscriptions are re-established on the node that
+ * owns the topic by then, and `onGap` is called. Throws ERR_CONFIG for an invalid URL or prefix.
  * @example
  * import { EventEmitter, once } from 'node:events';
  *
@@ -30,6 +30,7 @@ export type RedisChannelOptions = RedisAt & {
  * await channel.close();
  */
 export function redisChannel(options: RedisChannelOptions): Channel {
+  requireGiven('open a channel in Redis', options, {});
   const { prefix = REDIS_PREFIX } = options;
   checkPrefix(prefix);
   const connection = shareConnection(options);
@@ -71,33 +72,33 @@ export function redisChannel(options: RedisChannelOptions): Channel {
 }
 
 export interface RedisSubscriber {
-  /** Resolves when the subscription works; rejects with what Redis or the client said. */
+  /** Resolves once the subscription is active; rejects with the error of Redis or the client. */
   subscribe(channel: string, subscriber: Subscriber): Promise<Unsubscribe>;
   close(): void;
 }
 
-/** A connection that subscribes. It is used until it breaks, then another takes its place. */
+/** A subscriber connection, used until it breaks and then replaced. */
 interface Link {
   readonly client: Redis;
   readonly open: Promise<void>;
   readonly channels: Set<string>;
-  /** Channels whose UNSUBSCRIBE is not answered yet: what still comes was published for those who have left. */
+  /** Channels with a pending UNSUBSCRIBE: messages that still arrive were meant for previous subscribers. */
   readonly leaving: Map<string, Promise<void>>;
-  /** How often the node said that a channel moved, and how often that answered a call of ours. */
+  /** How often the node reported MOVED, and how often that was the reply to our own command. */
   moved: number;
   redirected: number;
 }
 
-interface HeldTopic {
+interface TopicState {
   readonly subscribers: Set<Subscriber>;
   link: Link | undefined;
   placing: Promise<void> | undefined;
 }
 
 const REDIRECTS_MAX = 5;
-/** Milliseconds between two questions whether the node is still there: a broken line says nothing by itself. */
+/** Interval of heartbeats: a broken connection gives no sign by itself. */
 const HEARTBEAT_MS = 5_000;
-/** A link never connects again by itself: its channels may belong to another node by then. */
+/** A link never reconnects: by then, its channels may belong to another node. */
 const LINK: RedisOptions = {
   lazyConnect: true,
   retryStrategy: () => null,
@@ -105,10 +106,10 @@ const LINK: RedisOptions = {
   maxRetriesPerRequest: 0,
 };
 
-/** Connects when something is subscribed, with the settings of `connection`: one link, or one per master of a cluster. */
+/** Connects on the first subscription, with the settings of `connection`: one link, or one per master of a cluster. */
 export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client' | 'kind'>): RedisSubscriber {
   const isCluster = kind === 'cluster';
-  const channels = new Map<string, HeldTopic>();
+  const channels = new Map<string, TopicState>();
   const links = new Map<string, Link>();
   const homeless = new Set<string>();
   let rescue: NodeJS.Timeout | undefined;
@@ -118,8 +119,8 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
 
   function linkTo(address: string): Link {
     if (closed) throw new Error('Connection is closed.');
-    const known = links.get(address);
-    if (known) return known;
+    const existing = links.get(address);
+    if (existing) return existing;
     const own = duplicateFor(client, address);
     const link: Link = {
       client: own,
@@ -155,8 +156,8 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
     return linkTo(`${host}:${port}`);
   }
 
-  // In a cluster every node knows who owns a channel, and says so.
-  async function place(channel: string, held: HeldTopic): Promise<void> {
+  // Any cluster node redirects to the owner of a channel.
+  async function place(channel: string, topic: TopicState): Promise<void> {
     let link = anyLink();
     for (let hop = 0; ; hop++) {
       await link.open;
@@ -173,25 +174,25 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
       }
     }
     if (closed || link.client.status === 'end') throw new Error('Connection is closed.');
-    const now = channels.get(channel);
-    if (!now) leaveOut(link, channel);
-    if (now !== held) return;
-    held.link = link;
+    const current = channels.get(channel);
+    if (!current) leaveOut(link, channel);
+    if (current !== topic) return;
+    topic.link = link;
     link.channels.add(channel);
   }
 
-  function placeOnce(channel: string, held: HeldTopic): Promise<void> {
-    held.placing ??= place(channel, held).finally(() => {
-      held.placing = undefined;
+  function placeOnce(channel: string, topic: TopicState): Promise<void> {
+    topic.placing ??= place(channel, topic).finally(() => {
+      topic.placing = undefined;
     });
-    return held.placing;
+    return topic.placing;
   }
 
   function lose(link: Link, channel: string): void {
     link.channels.delete(channel);
-    const held = channels.get(channel);
-    if (held?.link !== link) return;
-    held.link = undefined;
+    const topic = channels.get(channel);
+    if (topic?.link !== link) return;
+    topic.link = undefined;
     homeless.add(channel);
     rescueLater();
   }
@@ -210,17 +211,17 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
   }
 
   async function rescueOne(channel: string): Promise<void> {
-    const held = channels.get(channel);
+    const topic = channels.get(channel);
     try {
-      if (held && !held.link) await placeOnce(channel, held);
+      if (topic && !topic.link) await placeOnce(channel, topic);
       homeless.delete(channel);
     } catch {
       return;
     }
-    for (const subscriber of [...(held?.subscribers ?? [])]) subscriber.onGap?.();
+    for (const subscriber of [...(topic?.subscribers ?? [])]) subscriber.onGap?.();
   }
 
-  // A node gives channels away when their slots move to another, and does not say which: those that are still here stay.
+  // When slots move, a node drops their channels without naming them: resubscribe all of them.
   function recheck(link: Link): void {
     if (link.moved <= link.redirected) return;
     link.moved = link.redirected = 0;
@@ -228,50 +229,50 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
   }
 
   function deliver(link: Link, channel: string, message: string): void {
-    const held = channels.get(channel);
-    if (held?.link !== link && (held?.link !== undefined || link.leaving.has(channel))) return;
-    for (const subscriber of [...(held?.subscribers ?? [])])
-      if (held!.subscribers.has(subscriber))
+    const topic = channels.get(channel);
+    if (topic?.link !== link && (topic?.link !== undefined || link.leaving.has(channel))) return;
+    for (const subscriber of [...(topic?.subscribers ?? [])])
+      if (topic!.subscribers.has(subscriber))
         try {
           subscriber.onMessage(message);
         } catch {
-          // Anybody who reaches this Redis can publish: what its subscriber cannot read counts as lost.
+          // Anyone with access to Redis can publish: treat a malformed message as a lost one.
           subscriber.onGap?.();
         }
   }
 
   function leaveOut({ client, leaving }: Link, channel: string): void {
-    const left = (isCluster ? client.sunsubscribe(channel) : client.unsubscribe(channel)).then(
+    const unsubscribed = (isCluster ? client.sunsubscribe(channel) : client.unsubscribe(channel)).then(
       () => {},
       () => {},
     );
-    leaving.set(channel, left);
-    void left.then(() => {
-      if (leaving.get(channel) === left) leaving.delete(channel);
+    leaving.set(channel, unsubscribed);
+    void unsubscribed.then(() => {
+      if (leaving.get(channel) === unsubscribed) leaving.delete(channel);
     });
   }
 
   function beat(): void {
-    // A node that does not answer is disconnected by the time-out of its socket.
+    // The socket timeout disconnects a node that does not answer.
     for (const { client } of links.values()) client.ping().catch(() => {});
   }
 
   return {
     async subscribe(channel, subscriber) {
-      const held: HeldTopic = channels.get(channel) ?? { subscribers: new Set(), link: undefined, placing: undefined };
-      channels.set(channel, held);
-      // A copy: the same object may be subscribed twice.
+      const topic = channels.get(channel) ?? { subscribers: new Set(), link: undefined, placing: undefined };
+      channels.set(channel, topic);
+      // A copy, because the same object may be subscribed twice.
       const own = { ...subscriber };
-      held.subscribers.add(own);
+      topic.subscribers.add(own);
       const unsubscribe = () => {
-        if (!held.subscribers.delete(own) || held.subscribers.size > 0 || channels.get(channel) !== held) return;
+        if (!topic.subscribers.delete(own) || topic.subscribers.size > 0 || channels.get(channel) !== topic) return;
         channels.delete(channel);
         homeless.delete(channel);
-        held.link?.channels.delete(channel);
-        if (held.link) leaveOut(held.link, channel);
+        topic.link?.channels.delete(channel);
+        if (topic.link) leaveOut(topic.link, channel);
       };
       try {
-        if (!held.link) await placeOnce(channel, held);
+        if (!topic.link) await placeOnce(channel, topic);
       } catch (error) {
         unsubscribe();
         throw error;

@@ -1,4 +1,4 @@
-// How we talk to Redis: neither waiting without end nor sending a command twice; and what its refusals become.
+// Redis client settings: no unbounded waits, and no command sent twice. Also translates errors.
 
 import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { TwinlineError } from '../../errors.ts';
@@ -8,16 +8,16 @@ import { STORE_LIMITS } from '../limits.ts';
 import type { RedisAddress } from './url.ts';
 
 export interface RedisTimes {
-  /** Milliseconds that one command may take. */
+  /** Timeout of a command, in milliseconds. */
   readonly commandMs: number;
-  /** Milliseconds that one attempt to connect may take. */
+  /** Timeout of a connection attempt, in milliseconds. */
   readonly connectMs: number;
 }
 
-// Maps come as lists and doubles as text, with either protocol of the server.
+// Receive maps as lists and doubles as text, whichever protocol the server speaks.
 type Options = RedisOptions & { readonly replyMapping: 'legacy' };
 
-/** A client that begins to connect at once. */
+/** Creates a client, which starts connecting immediately. */
 export function openClient(address: RedisAddress, times: RedisTimes): Redis | Cluster {
   const { nodes, kind } = address;
   const options = redisOptions(address, times);
@@ -38,16 +38,16 @@ function redisOptions({ user, password, db, tls, kind }: RedisAddress, times: Re
     commandTimeout: times.commandMs,
     connectTimeout: times.connectMs,
     disconnectTimeout: STORE_LIMITS.redisDisconnectMs,
-    // A peer that went away without a word: what is asked gets no answer, and no other sign ever comes.
+    // A peer that vanished silently: commands get no reply, and nothing else reveals it.
     socketTimeout: times.commandMs * 3,
     keepAlive: STORE_LIMITS.redisKeepAliveMs,
     enableOfflineQueue: false,
-    // What was sent and not answered may have been done.
+    // A command that was sent but not answered may have been executed.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     maxLoadingRetryTime: STORE_LIMITS.redisBackoffMaxMs,
     retryStrategy: backoff,
-    // A master that became a replica: its address may lead to the new master by now.
+    // The master became a replica: the address may lead to the new master by now.
     reconnectOnError: kind === 'cluster' ? null : (error) => error.message.startsWith('READONLY'),
   };
 }
@@ -75,58 +75,58 @@ function clusterOptions({ tls }: RedisAddress, { options, times }: ClusterParts)
     clusterRetryStrategy: backoff,
     slotsRefreshTimeout: times.commandMs,
     slotsRefreshInterval: STORE_LIMITS.redisSlotsRefreshMs,
-    // A command whose connection broke would be sent again, done or not.
+    // Otherwise a command whose connection broke would be sent again, even if it was executed.
     retryDelayOnFailover: 0,
-    // Certificates are for names, not for the addresses behind them.
-    ...(tls && { dnsLookup: (host, done) => done(null, host) }),
+    // Certificates are issued for host names, not for addresses.
+    ...(tls && { dnsLookup: (host, callback) => callback(null, host) }),
   } satisfies ClusterOptions;
 }
 
-/** Milliseconds before the next attempt to connect: 50, doubled each time up to a bound, less up to a half by chance. */
+/** Delay before the next connection attempt: 50 ms, doubled each time up to a maximum, with up to half subtracted at random. */
 export function backoff(times: number): number {
   return retryDelay(times, { firstMs: 50, maxMs: STORE_LIMITS.redisBackoffMaxMs, jitter: 0.5 });
 }
 
 const REASON_CHARS = 200;
 
-/** First match wins: how the refusal begins → what to do. */
+/** The first match wins: start of the error message → advice. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
-  [/^WRONGTYPE/, 'Something else is stored under our keys: use another database or prefix.'],
+  [/^WRONGTYPE/, 'Other data is stored under our keys: use another database or prefix.'],
   [/^OOM/, 'Redis is full: raise maxmemory or add nodes; maxmemory-policy must be noeviction.'],
-  [/^READONLY/, 'This server is a replica: the address must lead to the master. We connect again.'],
+  [/^READONLY/, 'This server is a replica: the address must lead to the master. Reconnecting.'],
   [/^(MOVED|ASK|CROSSSLOT)/, 'This is a cluster: write its address as redis+cluster://host:port,host:port.'],
-  [/^(CLUSTERDOWN|TRYAGAIN|Too many Cluster)/, 'The cluster is not whole: see redis-cli cluster info.'],
+  [/^(CLUSTERDOWN|TRYAGAIN|Too many Cluster)/, 'The cluster is incomplete: see redis-cli cluster info.'],
   [/^MASTERDOWN/, 'The replica has lost its master: see redis-cli info replication.'],
   [/^(NOAUTH|WRONGPASS|ERR AUTH|ERR invalid password)/, 'Check the user and the password in the URL.'],
-  [/^NOPERM/, 'The user of the URL may not do this: extend its rights with ACL SETUSER.'],
-  [/^(LOADING|BUSY)/, 'Redis is busy: it loads its data or runs a long script. Try again.'],
-  [/^(MISCONF|NOREPLICAS)/, 'Redis takes no writes: see its log, and min-replicas-to-write.'],
+  [/^NOPERM/, 'The user in the URL lacks permission: extend its rights with ACL SETUSER.'],
+  [/^(LOADING|BUSY)/, 'Redis is busy loading its data or running a long script. Try again.'],
+  [/^(MISCONF|NOREPLICAS)/, 'Redis refuses writes: see its log, and min-replicas-to-write.'],
   [/^ERR max number of clients/, 'Raise maxclients, or run fewer instances.'],
-  [/timed out/, 'It may have been done nevertheless. See whether Redis is overloaded or unreachable.'],
-  [/^(Connection|Reached the max|Command aborted|Socket)/, 'The connection broke; it may have been done nevertheless.'],
-  [/^All sentinels/, 'No Sentinel answers: check their addresses and that they run.'],
-  [/^unknown command|^ERR unknown command/, 'Redis 6.2 or newer is needed.'],
+  [/timed out/, 'It may still have been executed. Check whether Redis is overloaded or unreachable.'],
+  [/^(Connection|Reached the max|Command aborted|Socket)/, 'The connection broke; it may still have been executed.'],
+  [/^All sentinels/, 'No Sentinel answers: check that they are running, and their addresses.'],
+  [/^unknown command|^ERR unknown command/, 'Redis 6.2 or newer is required.'],
 ];
 const NOT_CONNECTED = /^Stream isn't writeable|^Cluster isn't ready|^Connection is closed|^None of startup nodes/;
 
 export interface RefusalOptions {
   /** The address, without the password. */
   readonly name: string;
-  /** Never to be shown. */
+  /** Masked in every message. */
   readonly password?: string | undefined;
-  /** What the client said last about its connection. */
+  /** The client's last connection error. */
   lastTrouble?: string;
 }
 
-/** The error for an `action` that Redis or the client refused. Holds nothing of what was sent. */
+/** The error for an `action` that Redis or the client refused. Contains no data that was sent. */
 export function redisRefusal(action: string, error: unknown, options: RefusalOptions): TwinlineError {
   if (error instanceof TwinlineError) return error;
-  const said = describeReason(error, options.password);
-  const away = NOT_CONNECTED.test(said);
-  const reason = away ? `not connected${options.lastTrouble ? ` (${options.lastTrouble})` : ''}` : said;
+  const message = describeReason(error, options.password);
+  const away = NOT_CONNECTED.test(message);
+  const reason = away ? `not connected${options.lastTrouble ? ` (${options.lastTrouble})` : ''}` : message;
   const remedy = away
-    ? (remedyFor(options.lastTrouble) ?? 'See whether it runs there; we keep trying.')
-    : remedyFor(said);
+    ? (remedyFor(options.lastTrouble) ?? 'Check that it is running there; we keep retrying.')
+    : remedyFor(message);
   return new TwinlineError(
     'ERR_STORE',
     `Redis ${options.name}: cannot ${action}: ${reason}. ${remedy ?? 'Try again.'}`,
@@ -134,13 +134,13 @@ export function redisRefusal(action: string, error: unknown, options: RefusalOpt
 }
 
 /**
- * What an error of the client says, in short. Not the error itself: it carries the command with all its arguments, and
- * Redis quotes arguments of commands that it does not know.
+ * A short description of a client error. The error itself is not passed on: it carries the command with all its arguments,
+ * and Redis quotes the arguments of unknown commands.
  */
 export function describeReason(error: unknown, password: string | undefined): string {
   const { message = String(error), lastNodeError } = error as Error & { lastNodeError?: Error };
   const whole = lastNodeError ? `${message} Last: ${lastNodeError.message}` : message;
-  // Before it is cut: half a password is one, too.
+  // Mask before cutting, because half a password is still a secret.
   return redactor([password])
     .text(whole)
     .split(/,? with args/)[0]!
@@ -149,6 +149,6 @@ export function describeReason(error: unknown, password: string | undefined): st
     .replace(/\.$/, '');
 }
 
-function remedyFor(said = ''): string | undefined {
-  return REMEDIES.find(([form]) => form.test(said))?.[1];
+function remedyFor(message = ''): string | undefined {
+  return REMEDIES.find(([form]) => form.test(message))?.[1];
 }

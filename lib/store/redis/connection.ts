@@ -1,4 +1,4 @@
-// A connection to Redis that everything on Redis shares: bounded waits, one kind of error, no password in any text.
+// A Redis connection shared by everything on Redis: bounded waits, a single kind of error, no password in any message.
 
 import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
@@ -8,67 +8,67 @@ import { STORE_LIMITS } from '../limits.ts';
 import { describeReason, openClient, type RefusalOptions, redisRefusal } from './client.ts';
 import { parseRedisUrl } from './url.ts';
 
-/** Which Redis, and how long it may take to answer. */
+/** Address and timeouts of a Redis connection. */
 export interface RedisConnectionOptions {
   /**
    * One of
    * - `redis://[user:password@]host[:port][/database]`
    * - `redis+cluster://[user:password@]host:port,host:port`: some nodes of a Redis Cluster
    * - `redis+sentinel://[user:password@]host:port,host:port/master-name[/database]`: Sentinels and their master's name;
-   *   user and password are those of Redis, the Sentinels are asked without.
+   *   user and password apply to Redis only, not to the Sentinels.
    *
-   * `rediss` in the place of `redis` is TLS; certificates of an own authority: NODE_EXTRA_CA_CERTS.
+   * Use `rediss` instead of `redis` for TLS; add certificates of a private CA with NODE_EXTRA_CA_CERTS.
    */
   readonly url: string;
-  /** Milliseconds until an unanswered command is refused. @default STORE_LIMITS.redisCommandMs */
+  /** Timeout of a command, in milliseconds. @default STORE_LIMITS.redisCommandMs */
   readonly commandMs?: number;
-  /** Milliseconds for one attempt to connect. @default STORE_LIMITS.redisConnectMs */
+  /** Timeout of a connection attempt, in milliseconds. @default STORE_LIMITS.redisConnectMs */
   readonly connectMs?: number;
-  /** Milliseconds after opening that commands wait for the first connection. @default STORE_LIMITS.redisFirstConnectMs */
+  /** How long after opening commands wait for the first connection, in milliseconds. @default STORE_LIMITS.redisFirstConnectMs */
   readonly firstConnectMs?: number;
 }
 
-/** A script with its keys and arguments; sent as its hash, and whole when the server does not know it. */
+/** Runs a script with keys and arguments. Sends its hash, and the source when the server does not know it. */
 export type RedisScript = (...keysAndArgs: readonly (string | number | Buffer)[]) => Promise<unknown>;
 
 /** A connection that several stores share. */
 export interface RedisConnection {
-  /** The address for logs, its password masked. */
+  /** The address for logs, with the password masked. */
   readonly name: string;
   readonly kind: 'single' | 'cluster' | 'sentinel';
-  /** The ioredis client. Use it inside {@link run}, which waits for the first connection and makes ERR_STORE of errors. */
+  /** The ioredis client. Use it inside {@link run}, which waits for the first connection and converts errors to ERR_STORE. */
   readonly client: Redis | Cluster;
   /**
-   * Does `work` with the client. Until the first connection stands it waits, up to `firstConnectMs` after opening;
-   * later, a client that is not connected refuses at once. Rejects with ERR_STORE: "cannot `action`: …". What
-   * timed out or lost its connection may have been done nevertheless; nothing is ever sent twice.
+   * Runs `work` with the client. Until first connected, it waits up to `firstConnectMs` after opening; later, a disconnected
+   * client fails immediately. Rejects with ERR_STORE: "cannot `action`: …". A command that timed out or lost its connection
+   * may have been executed; nothing is ever sent twice.
    */
   run<T>(action: string, work: (client: Redis | Cluster) => Promise<T>): Promise<T>;
-  /** Defines a Lua script of `keys` keys; its calls belong inside {@link run}. All its keys must share one hash tag. */
+  /** Defines a Lua script with `keys` keys, which must share one hash tag; call it inside {@link run}. */
   script(lua: string, keys: number): RedisScript;
   /**
-   * A further connection with the same settings, to subscribe or to block: while a connection does either, it does
-   * nothing else. `blockMs`: how long its commands may block. Close it yourself.
+   * Another connection with the same settings, for subscribing or blocking, which monopolise a connection. `blockMs`: how
+   * long its commands may block. Close it yourself.
    */
   duplicate(options?: { readonly blockMs?: number }): RedisConnection;
-  /** The same connection for one more user. It closes when the last one has closed it. */
+  /** The same connection for another user. It closes once all users have closed it. */
   share(): RedisConnection;
-  /** Resolves when Redis answers (in a cluster: every master), rejects with ERR_STORE when it does not. */
+  /** Resolves when Redis (in a cluster: every master) answers, rejects with ERR_STORE when it does not. */
   ping(): Promise<void>;
-  /** Lets what runs end, then hangs up; at the latest after the time of a command. Never rejects. Again: harmless. */
+  /** Lets running commands finish, then disconnects, at the latest after the command timeout. Never rejects. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Where Redis is: an address, see {@link connectRedis}, or a connection that others use too and that stays open. */
+/** An address, see {@link connectRedis}, or a shared connection, which stays open. */
 export type RedisAt = { readonly url: string } | { readonly connection: RedisConnection };
 
-/** A connection for one user, who closes it. */
+/** A connection for one user, who must close it. */
 export function shareConnection(at: RedisAt): RedisConnection {
   return 'connection' in at ? at.connection.share() : connectRedis(at);
 }
 
 /**
- * Opens a connection; returns at once and connects in the background, again and again. Throws ERR_CONFIG for a bad URL.
+ * Opens a connection; returns immediately, connects in the background and reconnects. Throws ERR_CONFIG for an invalid URL.
  * @example
  * const connection = connectRedis({ url: process.env.REDIS_URL! });
  * const [store, logs] = [redisSnapshots({ connection }), redisLogs({ connection })];
@@ -86,7 +86,7 @@ export function connectRedis(options: RedisConnectionOptions): RedisConnection {
   const client = openClient(address, { commandMs, connectMs });
   const refusal: RefusalOptions = { name, password };
 
-  // Without listeners ioredis prints errors, or throws them.
+  // Without listeners, ioredis prints or throws errors.
   const trouble = (error: unknown) => {
     refusal.lastTrouble = describeReason(error, password);
   };
@@ -121,7 +121,7 @@ function connectionOn(parts: Parts): RedisConnection {
   let running = 0;
   let idle: (() => void) | undefined;
   let closing: Promise<void> | undefined;
-  // Callers that still wait for the first connection are refused when it is closed.
+  // Closing refuses callers that still wait for the first connection.
   let hurry = () => {};
   const hurried = new Promise<void>((resolve) => {
     hurry = resolve;
@@ -129,7 +129,7 @@ function connectionOn(parts: Parts): RedisConnection {
 
   const gather = gatherWrites(client);
 
-  // This is on the way of every turn: no more promises than it takes.
+  // On the hot path of every turn: no more promises than necessary.
   function run<T>(action: string, work: (client: Redis | Cluster) => Promise<T>): Promise<T> {
     if (closing) return Promise.reject(closedConnection(action, refusal.name));
     running++;
@@ -178,8 +178,8 @@ function connectionOn(parts: Parts): RedisConnection {
   };
 }
 
-// All commands of one turn of the event loop go out in one write. Of the CPU that a command takes, more than half is the
-// system call; ioredis's own pipelines are slower when little is going on, and this is not.
+// Batches all commands of one event-loop turn into one write. The system call is more than half of a command's CPU cost.
+// ioredis's own pipelining is slower under light load; this is not.
 function gatherWrites(client: Redis | Cluster): () => void {
   let gathering = false;
   return () => {
@@ -201,12 +201,12 @@ function closedConnection(action: string, name: string): TwinlineError {
   });
 }
 
-// Not ioredis's own `defineCommand`: it costs a tenth of a turn more.
+// Avoids ioredis's `defineCommand`, which costs 10% of a turn.
 function scriptOn(client: Redis | Cluster, { lua, keys }: { lua: string; keys: number }): RedisScript {
   const hash = createHash('sha1').update(lua).digest('hex');
   return (...keysAndArgs) =>
     client.evalsha(hash, keys, ...keysAndArgs).catch((error: Error) => {
-      // A server that was restarted or flushed: nothing of the script was done.
+      // The server was restarted or flushed; no part of the script has run.
       if (error.message.startsWith('NOSCRIPT')) return client.eval(lua, keys, ...keysAndArgs);
       throw error;
     });
@@ -220,7 +220,7 @@ async function pingAll(client: Redis | Cluster): Promise<void> {
 }
 
 interface FirstConnection {
-  /** Resolves when the client has connected once, or was given up. */
+  /** Resolves once the client has connected, or was given up. */
   readonly done: Promise<void>;
   isOver(): boolean;
   giveUp(): void;
@@ -240,7 +240,7 @@ function firstConnection(client: Redis | Cluster, withinMs: number): FirstConnec
     resolveDone();
   };
   const ready = () => ('nodes' in client ? connectNodes(client).then(giveUp) : giveUp());
-  // A refused password will not be right in a moment.
+  // A rejected password will not become valid by waiting.
   const onError = (error: Error) => {
     if (/^(NOAUTH|WRONGPASS|NOPERM)/.test(error.message)) giveUp();
   };
@@ -250,7 +250,7 @@ function firstConnection(client: Redis | Cluster, withinMs: number): FirstConnec
   return { done, isOver: () => isOver, giveUp };
 }
 
-// Otherwise the first command to a node opens its connection, and those that follow within the millisecond are refused.
+// Otherwise the first command to a node opens its connection, and commands within the next millisecond are refused.
 async function connectNodes(cluster: Cluster): Promise<void> {
   const connect = (node: Redis) => (node.status === 'wait' ? node.connect().catch(() => {}) : undefined);
   const again = (node: Redis) => void (cluster.status === 'ready' && connect(node));
@@ -266,7 +266,7 @@ async function disconnect(client: Redis | Cluster): Promise<void> {
   await Promise.all(ends);
 }
 
-// Bounded, for a client in the middle of connecting ends only when that does.
+// Bounded, because a client that is still connecting ends only when that attempt does.
 function waitForEnd(client: Redis | Cluster): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, STORE_LIMITS.redisDisconnectMs * 2);

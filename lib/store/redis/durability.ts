@@ -1,4 +1,4 @@
-// How much Redis keeps of what it has acknowledged: read from the server, for it decides.
+// How durable Redis is, read from the server's settings.
 
 import type { Cluster, Redis } from 'ioredis';
 import type { Durability } from '../store.ts';
@@ -7,16 +7,15 @@ import type { RedisConnection } from './connection.ts';
 const WEAKEST_FIRST: readonly Durability[] = ['memory', 'process-crash', 'power-loss'];
 
 /**
- * What a commit that Redis has acknowledged survives, by its settings of this moment; in a cluster, by the weakest of its
- * masters:
- * - `memory`: `appendonly no`, as Debian installs it. Redis itself must not end.
- * - `process-crash`: `appendfsync everysec` or `no`. About the last second may be lost with the power, and on a busy disk
+ * What an acknowledged commit survives under the server's current settings; in a cluster, under those of the weakest master:
+ * - `memory`: `appendonly no`, as on Debian. Data is lost when Redis stops.
+ * - `process-crash`: `appendfsync everysec` or `no`. About the last second may be lost on power failure, and on a busy disk
  *   even when only Redis is killed.
  * - `power-loss`: `appendfsync always`.
  *
- * Never `replicated`: Redis answers before its replicas have the write, so a failover may lose the last moments.
- * Where CONFIG is forbidden, as on managed services, INFO tells less, and counts as `process-crash` at most.
- * Rejects with ERR_STORE when Redis does not answer.
+ * Never `replicated`: Redis acknowledges a write before its replicas have it, so a failover may lose the most recent ones.
+ * Where CONFIG is forbidden, as on managed services, INFO reveals less, and counts as `process-crash` at most. Rejects with
+ * ERR_STORE when Redis does not answer.
  * @example
  * const connection = connectRedis({ url: process.env.REDIS_URL! });
  * await redisDurability(connection); // → 'memory'

@@ -1,9 +1,9 @@
-// Sessions in Redis: shared by every instance on every machine that reaches it; single, Sentinel or Cluster.
+// Sessions in Redis, shared by all instances: single server, Sentinel or Cluster.
 
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import { checkKey, checkLimit } from '../../given.ts';
+import { checkKey, checkLimit, requireGiven } from '../../given.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import { byTime, compareText, type Timed } from '../memory/sorted.ts';
 import type { CommitResult, Durability, SessionCommit, SnapshotStore, StoredSession } from '../store.ts';
@@ -25,23 +25,24 @@ export { connectRedis, type RedisAt, type RedisConnection, type RedisConnectionO
 export { redisDurability } from './durability.ts';
 export { openRedisLogs, type RedisLogsOptions, redisLogs } from './logs.ts';
 
-/** Options of the sessions in Redis. */
+/** Options of `redisSnapshots`. */
 export type RedisSnapshotsOptions = RedisAt & {
-  /** What every key in Redis begins with: letters, digits, `:._-`. @default 'twinline:' */
+  /** Prefix of all keys: letters, digits, `:._-`. @default 'twinline:' */
   readonly prefix?: string;
-  /** Decides what has expired. @default the system's clock */
+  /** Decides what has expired. @default systemClock */
   readonly clock?: Pick<Clock, 'now'>;
-  /** What {@link redisDurability} said; {@link openRedisSnapshots} asks it. @default 'memory' */
+  /** The result of {@link redisDurability}, which {@link openRedisSnapshots} calls. @default 'memory' */
   readonly durability?: Durability;
   /**
-   * Milliseconds for which timers that `due` gave to one instance are not given to others; 0: all get all of them.
+   * How long timers returned by `due` are hidden from other instances, in milliseconds; 0 returns all timers to all
+   * instances.
    * @default STORE_LIMITS.redisClaimMs
    */
   readonly claimMs?: number;
 };
 
 /**
- * As {@link redisSnapshots}, after asking Redis how durable it is. Rejects with ERR_STORE when it does not answer.
+ * Like {@link redisSnapshots}, but first determines how durable Redis is. Rejects with ERR_STORE when Redis does not answer.
  * @example
  * const store = await openRedisSnapshots({ url: process.env.REDIS_URL! });
  * store.durability; // → 'memory'
@@ -59,15 +60,12 @@ export async function openRedisSnapshots(options: RedisSnapshotsOptions): Promis
 }
 
 /**
- * Opens the store; returns at once and connects in the background. A commit is one script that compares, writes and
- * keeps the indexes, in one atomic step on one node; a load is one GET. A commit that was refused because no answer came
- * may have been done: load again and look at the turn key.
- *
- * `due` gives a timer to one instance at a time: what it gave to this store stays hidden from others for `claimMs`, so
- * that instances do not do the same work twice. It comes back by itself when this one dies.
- *
- * The store's clock decides what has expired, and `sweep` deletes it. Redis deletes by itself only what nobody has swept
- * for STORE_LIMITS.redisGraceMs, so clocks may differ by that much. Throws ERR_CONFIG for a bad URL or prefix.
+ * Opens the store; returns immediately and connects in the background. A commit is one script that compares, writes and
+ * updates the indexes atomically on one node; a load is one GET. A commit that failed without a reply may have been applied:
+ * load again and compare the turn key.  `due` gives each timer to one instance at a time: timers returned to this store are
+ * hidden from others for `claimMs`, so that work is not done twice. If this instance dies, they reappear after that.  The
+ * store's clock decides what has expired, and `sweep` deletes it. Redis itself deletes only what nobody has swept for
+ * STORE_LIMITS.redisGraceMs, so clocks may differ by that much. Throws ERR_CONFIG for an invalid URL or prefix.
  * @example
  * const store = redisSnapshots({ url: process.env.REDIS_URL!, prefix: 'tea:' });
  * const engine = createEngine({ store, conversations: [compileFlow(await loadFlow('hello.flow.json'))] });
@@ -76,13 +74,14 @@ export async function openRedisSnapshots(options: RedisSnapshotsOptions): Promis
  * await store.close();
  */
 export function redisSnapshots(options: RedisSnapshotsOptions): SnapshotStore {
-  // In this order: when the prefix is refused, no connection is left open.
+  // Checks the prefix first, so that no connection stays open when it is refused.
   const places = namePlaces(options);
   return storeOn(shareConnection(options), places, options);
 }
 
-function namePlaces({ prefix = REDIS_PREFIX }: RedisSnapshotsOptions): Places {
-  return placesUnder(prefix);
+function namePlaces(options: RedisSnapshotsOptions): Places {
+  requireGiven('keep sessions in Redis', options, {});
+  return placesUnder(options.prefix ?? REDIS_PREFIX);
 }
 
 type StoreOptions = Pick<RedisSnapshotsOptions, 'clock' | 'durability' | 'claimMs'>;
@@ -103,9 +102,9 @@ function storeOn(connection: RedisConnection, places: Places, options: StoreOpti
     const { sessions, list, expiry, timers } = bucketOf(key);
     const place = sessions + key;
     const now = clock.now();
-    // How long, not until when: Redis's clock is not the store's, which in tests stands still.
+    // A relative TTL, because Redis's clock differs from the store's, which stands still in tests.
     const ttlMs = Math.max(0, findExpiry(next) - now) + STORE_LIMITS.redisGraceMs;
-    // The script reads the rest from the head of the session's text: each argument costs.
+    // Every argument costs, so the script parses the rest from the head of the session's text.
     const args = [now, ttlMs, expected, encodeSession(next, expected + 1)] as const;
     let result = isPlain(expected, next) ? await scripts.commitPlain(place, ...args) : NEEDS_INDEXES;
     if (result === NEEDS_INDEXES) result = await scripts.commit(place, list, expiry, timers, ...args, key);
@@ -113,19 +112,19 @@ function storeOn(connection: RedisConnection, places: Places, options: StoreOpti
     return { kind: 'conflict', revision: result as number };
   }
 
-  // Buckets with entries up to `now` in one of their indexes, and how many.
+  // Buckets with entries up to `now` in an index, and their number.
   async function withEntries(index: 'timers' | 'expiry', now: number): Promise<Share[]> {
     const counts = await Promise.all(buckets.map((bucket) => client.zcount(bucket[index], '-inf', now)));
     return buckets.map((bucket, at) => ({ bucket, count: counts[at]! })).filter(({ count }) => count > 0);
   }
 
   async function dueIn({ sessions, timers, claim }: Bucket, now: number, count: number): Promise<Timed[]> {
-    // By chance, so that instances that share the work do not all meet again at the same moment.
+    // Randomised, so that instances that share the work do not all retry at the same moment.
     const hiddenMs = Math.ceil(claimMs * (0.5 + Math.random() / 2));
-    const found = (await scripts.due(timers, claim, sessions, now, count, owner, hiddenMs)) as string[];
-    return Array.from({ length: found.length / 2 }, (_, at) => ({
-      key: found[at * 2]!,
-      at: Number(found[at * 2 + 1]),
+    const answer = (await scripts.due(timers, claim, sessions, now, count, owner, hiddenMs)) as string[];
+    return Array.from({ length: answer.length / 2 }, (_, at) => ({
+      key: answer[at * 2]!,
+      at: Number(answer[at * 2 + 1]),
     }));
   }
 
@@ -200,11 +199,11 @@ function storeOn(connection: RedisConnection, places: Places, options: StoreOpti
   };
 }
 
-// What the script of a commit answers besides a revision.
+// Replies of the commit script other than a revision.
 const WRITTEN = -1;
 const NEEDS_INDEXES = -2;
 
-// Whether the session most probably has its place in the indexes already.
+// Whether the session most likely needs no index update.
 function isPlain(expected: number, { ended, dueAt }: SessionCommit): boolean {
   return expected > 0 && !ended && dueAt === null;
 }
@@ -214,11 +213,11 @@ interface Share {
   readonly count: number;
 }
 
-/** Who may sweep how many, so that all together do not sweep more than `limit`. */
-function shareOut(found: readonly Share[], limit: number): Share[] {
+/** Distributes `limit` over the buckets. */
+function shareOut(pieces: readonly Share[], limit: number): Share[] {
   const shares: Share[] = [];
   let left = limit;
-  for (const { bucket, count } of found) {
+  for (const { bucket, count } of pieces) {
     const share = Math.min(left, count, COMMON_LIMITS.sweepBatch);
     if (share > 0) shares.push({ bucket, count: share });
     left -= share;
@@ -226,14 +225,14 @@ function shareOut(found: readonly Share[], limit: number): Share[] {
   return shares;
 }
 
-/** Reads the first `count` items of one place, in order. */
+/** Reads the first `count` items of a bucket, in order. */
 type ReadFirst<T> = (count: number) => Promise<readonly T[]>;
 
-// More than an even share, since shares are never even; a second reading costs a round trip.
+// More than an even share, because items are never evenly distributed and a second read costs a round trip.
 const SHARE = 1.25;
 const SPARE = 8;
 
-/** The first `limit` items of all places together. Each place is asked for a share, and again for more when it matters. */
+/** The first `limit` items of all buckets. Reads a share of each bucket, and more only where it can matter. */
 async function mergeFirst<T>(
   places: readonly ReadFirst<T>[],
   { limit, compare }: { readonly limit: number; readonly compare: (a: T, b: T) => number },
@@ -251,7 +250,7 @@ async function mergeFirst<T>(
       .sort(compare)
       .slice(0, limit);
     const last = merged.length === limit ? merged[limit - 1] : undefined;
-    // A place that gave all it was asked for may have more that comes before the last one.
+    // A bucket that returned its whole share may have more items that come before the last one.
     due = reads.filter(({ items, count }) => {
       if (items.length < count || count === limit) return false;
       return last === undefined || compare(items.at(-1)!, last) < 0;

@@ -1,18 +1,18 @@
-// How Redis holds what we keep: the names of sessions, channels and frame logs, the form of a session, and the scripts on
-// sessions, each one atomic step. What one script touches shares a hash tag, so it lies on one node: all names of one
-// topic, and the sessions and indexes of one of 64 buckets.
+// The layout of data in Redis: names of sessions, channels and frame logs, the encoding of a session, and the atomic scripts
+// on sessions. Keys of one script share a hash tag and thus a node: all names of one topic, or the sessions and indexes of
+// one of 64 buckets.
 
 import { TwinlineError } from '../../errors.ts';
 import { LAST_MOMENT } from '../../given.ts';
 import type { SessionCommit, StoredSession } from '../store.ts';
 import type { RedisConnection, RedisScript } from './connection.ts';
 
-// "revision,expiresAt,dueAt,ended,length of turn key,length of reply,": the scripts read the first four.
+// "revision,expiresAt,dueAt,ended,turn key length,reply length,": scripts parse the first four.
 const NUMBERS = 6;
-/** Bytes in which the numbers that scripts read are found. */
+/** Enough bytes for the numbers that scripts parse. */
 const HEAD_BYTES = 56;
 
-/** Lengths are in UTF-16 units, as {@link decodeSession} counts them. */
+/** Lengths are in UTF-16 units, as in {@link decodeSession}. */
 export function encodeSession(session: SessionCommit, revision: number): string {
   const { record, turnKey, reply, ended, dueAt } = session;
   const times = `${findExpiry(session)},${dueAt ?? ''},${ended ? 1 : 0}`;
@@ -45,7 +45,7 @@ export function decodeSession(text: string): StoredSession {
   };
 }
 
-// Numbers are compared as numbers and handed on as text: Lua would print only 14 digits of them.
+// Compare numbers as numbers but pass them on as text: Lua prints only 14 digits.
 const HEAD_FORM = '^(%d+),(%-?%d+),(%-?%d*),(%d),';
 const HEAD = `
 local function head(place)
@@ -54,7 +54,7 @@ local function head(place)
   return revision, tonumber(expiresAt), expiresAt
 end`;
 
-// → -1 written · -2 ask again with the keys of the indexes · n not written, n is the stored revision, 0 for none
+// → -1: written · -2: call again with the index keys · n: not written, n is the stored revision, 0 if none
 const COMMIT = `
 local now, ttl, expected, value, key = unpack(ARGV)
 local _, expiresAt, dueAt, ended = string.match(value, '${HEAD_FORM}')
@@ -79,7 +79,7 @@ end
 redis.call('SET', KEYS[1], value, 'PX', ttl)
 return -1`;
 
-// → 1 there was a living session · 0 there was none
+// → 1: there was a live session · 0: there was none
 const REMOVE = `${HEAD}
 local now, key = tonumber(ARGV[1]), ARGV[2]
 local revision, expiresAt = head(KEYS[1])
@@ -87,7 +87,7 @@ redis.call('DEL', KEYS[1])
 for at = 2, 4 do redis.call('ZREM', KEYS[at], key) end
 return (revision and expiresAt > now) and 1 or 0`;
 
-// → up to `limit` living keys from `after` on
+// → up to `limit` live keys from `after` on
 const LIST = `${HEAD}
 local sessions, now, after, limit = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local living = {}
@@ -102,7 +102,7 @@ repeat
 until #keys < limit
 return living`;
 
-// → key, dueAt, key, dueAt …, earliest first; none while another instance has claimed them
+// → key, dueAt, key, dueAt …, earliest first; empty while another instance has claimed them
 const DUE = `${HEAD}
 local sessions, now, limit, owner, claimMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local claimed = redis.call('GET', KEYS[2])
@@ -123,7 +123,7 @@ until #part < 2 * limit or #due == 2 * limit
 if #due > 0 and not claimed and claimMs ~= '0' then redis.call('SET', KEYS[2], owner, 'PX', claimMs) end
 return due`;
 
-// → how many were deleted. Those that live on move to where they belong.
+// → the number of deleted sessions. Entries of live sessions move to their actual expiry.
 const SWEEP = `${HEAD}
 local list, expiry, timers = KEYS[1], KEYS[2], KEYS[3]
 local sessions, now, limit = ARGV[1], ARGV[2], ARGV[3]
@@ -140,9 +140,9 @@ end
 return swept`;
 
 export interface SessionScripts {
-  /** Of an ordinary turn, which touches no index: one key, no name of the session, and -2 when it does touch one. */
+  /** For an ordinary turn without index changes: one key, no session name; returns -2 when an index must change. */
   readonly commitPlain: RedisScript;
-  /** Of any turn: four keys. */
+  /** For any turn: four keys. */
   readonly commit: RedisScript;
   readonly remove: RedisScript;
   readonly list: RedisScript;
@@ -164,11 +164,11 @@ export function sessionScripts(connection: RedisConnection): SessionScripts {
 export interface LogNames {
   readonly head: string;
   readonly frames: string;
-  /** The topic on which changes of the log are published. */
+  /** The topic that announces changes of the log. */
   readonly topic: string;
 }
 
-/** What names begin with where nobody says otherwise. */
+/** The default prefix of all names. */
 export const REDIS_PREFIX = 'twinline:';
 
 /** Throws ERR_CONFIG unless `prefix` is up to 64 letters, digits and `:._-`. */
@@ -190,22 +190,22 @@ export function logNames(prefix: string, log: string): LogNames {
   return { head: `${start}:head`, frames: `${start}:frames`, topic };
 }
 
-// The hash tag ends at the first `}`, wherever that is: the same for all names of one topic.
+// A hash tag ends at the first `}`, wherever that is; all names of a topic contain the same one.
 function tag(topic: string): string {
   return `{${topic}}`;
 }
 
-/** Everything of one bucket shares its hash tag, so one script may touch it all in one atomic step. */
+/** All keys of a bucket share a hash tag, so one script can access them atomically. */
 export interface Bucket {
-  /** What the Redis key of every session in it begins with; the session's key follows. */
+  /** Prefix of the Redis keys of its sessions; the session's key follows. */
   readonly sessions: string;
-  /** Sorted set of living sessions, in the order of the bytes of their keys. */
+  /** Sorted set of live sessions, by the bytes of their keys. */
   readonly list: string;
-  /** Sorted set of sessions by the moment of expiry, or an earlier one. */
+  /** Sorted set of sessions by expiry, or an earlier time. */
   readonly expiry: string;
   /** Sorted set of sessions by `dueAt`. */
   readonly timers: string;
-  /** Names the instance that works on the bucket's timers; expires by itself. */
+  /** The instance that is handling the bucket's timers; expires by itself. */
   readonly claim: string;
 }
 
@@ -214,15 +214,15 @@ export interface Places {
   of(key: string): Bucket;
 }
 
-// 64 buckets spread evenly over a cluster of up to some 20 masters, and asking all of them once a second whether anything
-// is due costs every instance about a thousandth of a core. Where a session lies follows from these tags: neither they
-// nor their order may ever change. Each lies in the middle of its 64th of the slots, for masters hold ranges of slots.
+// 64 buckets spread evenly over up to about 20 masters, and polling all of them for due timers once a second costs an
+// instance about 0.1% of a core. A session's location is derived from these tags: neither they nor their order may ever
+// change. Each tag hashes into the middle of its 64th of the slots, because masters hold ranges of slots.
 const TAGS = (
   'mm ry 9i e8 v1 qt ap ax tb kv dn df wo o6 gc xw 8g d6 lc 02 g3 pk on pz 99 zt ul m5 fm yy va iu ' +
   'si k0 ce 8y pd op x9 x1 jf ur zj b3 ik q2 yg fs bk z2 rg ms af an qj i3 c5 dp kh 0t xi xa he 44'
 ).split(' ');
 
-/** The places under a prefix of letters, digits and `:._-`. Throws ERR_CONFIG for another. */
+/** The buckets under a prefix of letters, digits and `:._-`. Throws ERR_CONFIG for an invalid prefix. */
 export function placesUnder(prefix: string): Places {
   checkPrefix(prefix);
   const buckets = TAGS.map((tag): Bucket => {
@@ -238,7 +238,7 @@ export function placesUnder(prefix: string): Places {
   return { buckets, of: (key) => buckets[findBucket(key)]! };
 }
 
-// FNV-1a over UTF-16 units; of its 32 bits the highest are mixed best.
+// FNV-1a over UTF-16 units; the highest of its 32 bits are mixed best.
 function findBucket(key: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);

@@ -1,10 +1,10 @@
-// The scripts that Redis runs for frame logs: each is one atomic step on the names of one log.
+// Redis scripts for frame logs: each is atomic on the keys of one log.
 
 import type { RedisConnection, RedisScript } from './connection.ts';
 
-// A log is a hash, its head, and a stream, its frames: frame n has the id n-0, so that Redis itself refuses a number
-// that was given before. Beside its text each frame has the bytes of all frames up to it, so that a trim need not add.
-// Numbers travel as text: Redis cuts what Lua returns to whole numbers, and its own `tostring` to 14 digits.
+// A log is a hash (its head) and a stream (its frames). Frame n has the id n-0, so that Redis itself refuses a number that
+// was used before. Each frame stores the cumulative bytes up to it, so that trimming needs no summing. Numbers travel as
+// text: Redis truncates Lua numbers to integers, and Lua's `tostring` keeps 14 digits.
 const COMMON = `
 local FENCE, FIRST, LAST, ENDED, EXPIRES, BYTES, TRIMMED = 1, 2, 3, 4, 5, 6, 7
 local function living(now)
@@ -105,7 +105,7 @@ redis.call('XTRIM', KEYS[2], 'MINID', text(upTo + 1) .. '-0')
 redis.call('HSET', KEYS[1], 'first', text(upTo + 1), 'trimmed', row[2][4])
 return text(upTo - first + 1)`;
 
-// → 1 there is such a log · 0 there is none
+// → 1: the log exists · 0: it does not
 const EXPIRE = `${COMMON}
 local command, now, ttl, expiresAt = unpack(ARGV)
 if not living(now) then return 0 end
@@ -114,7 +114,7 @@ keep(ttl)
 tell(command)
 return 1`;
 
-// → 1 there was such a log · 0 there was none
+// → 1: the log existed · 0: it did not
 const REMOVE = `${COMMON}
 local command, now = unpack(ARGV)
 local h = living(now)
@@ -131,7 +131,7 @@ export interface LogScripts {
   readonly remove: RedisScript;
 }
 
-/** Keys of each: head, frames and, where a change is published, the channel. */
+/** Keys of each script: head, frames and, if it publishes a change, the channel. */
 export function logScripts({ script }: Pick<RedisConnection, 'script'>): LogScripts {
   return {
     open: script(OPEN, 3),

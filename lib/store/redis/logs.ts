@@ -1,8 +1,8 @@
-// Frame logs in Redis Streams: written, read and followed by every instance that reaches it; single, Sentinel or Cluster.
+// Frame logs in Redis Streams, shared by all instances: single server, Sentinel or Cluster.
 
 import { type Clock, systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import { checkLimit, closedError } from '../../given.ts';
+import { checkLimit, closedError, requireGiven } from '../../given.ts';
 import { STORE_LIMITS } from '../limits.ts';
 import { followers } from '../log/follow.ts';
 import { checkAppend, checkClaim, checkLog, checkMoment, checkRead, checkWhole } from '../log-rules.ts';
@@ -14,18 +14,18 @@ import { redisDurability } from './durability.ts';
 import { channelName, checkPrefix, logNames, REDIS_PREFIX } from './layout.ts';
 import { logScripts } from './log-scripts.ts';
 
-/** Options of the logs in Redis. */
+/** Options of `redisLogs`. */
 export type RedisLogsOptions = RedisAt & {
-  /** What every key and channel in Redis begins with: letters, digits, `:._-`. @default 'twinline:' */
+  /** Prefix of all keys and channels: letters, digits, `:._-`. @default 'twinline:' */
   readonly prefix?: string;
-  /** Decides what has expired. @default the system's clock */
+  /** Decides what has expired. @default systemClock */
   readonly clock?: Pick<Clock, 'now'>;
-  /** What {@link redisDurability} said; {@link openRedisLogs} asks it. @default 'memory' */
+  /** The result of {@link redisDurability}, which {@link openRedisLogs} calls. @default 'memory' */
   readonly durability?: Durability;
 };
 
 /**
- * As {@link redisLogs}, after asking Redis how durable it is. Rejects with ERR_STORE when it does not answer.
+ * Like {@link redisLogs}, but first determines how durable Redis is. Rejects with ERR_STORE when Redis does not answer.
  * @example
  * const logs = await openRedisLogs({ url: process.env.REDIS_URL! });
  * logs.durability; // → 'memory'
@@ -42,13 +42,11 @@ export async function openRedisLogs(options: RedisLogsOptions): Promise<LogStore
 }
 
 /**
- * Opens the store; returns at once and connects in the background: one connection for everything, one more for all that
- * is followed (in a Cluster one per master). An append is one script that checks, writes and tells followers, in one
- * atomic step on one node. Followers are woken by pub/sub and read the stream, so a lost message or connection costs
- * time, not frames.
- *
- * The store's clock decides what has expired; Redis deletes STORE_LIMITS.redisGraceMs later, so `sweep` has nothing to do.
- * Throws ERR_CONFIG for a bad URL or prefix.
+ * Opens the store; returns immediately and connects in the background, with one connection for everything and one for all
+ * followers (in a Cluster, one per master). An append is one script that checks, writes and notifies followers atomically on
+ * one node. Followers are woken by pub/sub and read the stream, so a lost message or connection delays frames but never loses
+ * them.  The store's clock decides what has expired; Redis deletes it STORE_LIMITS.redisGraceMs later, so `sweep` has nothing
+ * to do. Throws ERR_CONFIG for an invalid URL or prefix.
  * @example
  * const logs = redisLogs({ url: process.env.REDIS_URL! });
  * const claim = { fence: 1, expiresAt: Date.now() + 60_000 };
@@ -60,8 +58,10 @@ export function redisLogs(options: RedisLogsOptions): LogStore {
   return logsOn(connect(options), options);
 }
 
-// In this order: when the prefix is refused, no connection is left open.
-function connect({ prefix = REDIS_PREFIX, ...at }: RedisLogsOptions): RedisConnection {
+// Checks the prefix first, so that no connection stays open when it is refused.
+function connect(options: RedisLogsOptions): RedisConnection {
+  requireGiven('keep logs in Redis', options, {});
+  const { prefix = REDIS_PREFIX, ...at } = options;
   checkPrefix(prefix);
   return shareConnection(at);
 }
@@ -85,7 +85,7 @@ function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'ur
     return [head, frames, channelName(prefix, topic)];
   }
 
-  // How long, not until when: Redis's clock is not the store's, which in tests stands still.
+  // A relative TTL, because Redis's clock differs from the store's, which stands still in tests.
   function times(expiresAt: number): [now: number, ttlMs: number] {
     const now = clock.now();
     return [now, Math.max(0, expiresAt - now) + STORE_LIMITS.redisGraceMs];
@@ -184,8 +184,8 @@ function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'ur
   };
 }
 
-function pageOfAnswer([last, ended, expiresAt, from, ...texts]: string[]): LogPage {
+function pageOfAnswer([last, endMark, expiresAt, from, ...texts]: string[]): LogPage {
   const first = Number(from);
   const frames = texts.map((text, at) => ({ n: first + at, text }));
-  return { frames, last: Number(last), ended: ended === '1', expiresAt: Number(expiresAt) };
+  return { frames, last: Number(last), ended: endMark === '1', expiresAt: Number(expiresAt) };
 }

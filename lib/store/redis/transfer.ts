@@ -1,4 +1,4 @@
-// All sessions in Redis, to be moved: read with those that have ended, written with their revisions.
+// Moves all sessions in Redis: reads them, including ended ones, and writes them with their revisions.
 
 import type { Redis } from 'ioredis';
 import { systemClock } from '../../clock.ts';
@@ -10,16 +10,16 @@ import { decodeSession, encodeSession, findExpiry, placesUnder, REDIS_PREFIX, se
 
 export interface RedisTransferOptions {
   readonly connection: RedisConnection;
-  /** As that of the store. @default 'twinline:' */
+  /** The store's prefix. @default 'twinline:' */
   readonly prefix?: string;
-  /** Decides what has expired. @default the system's clock */
+  /** Decides what has expired. @default systemClock */
   readonly clock?: { now(): number };
 }
 
-/** What `connectRedis` calls its connections. */
+/** The client name set by `connectRedis`. */
 const OURS = / name=twinline /;
 
-/** Works on the connection, which stays open. */
+/** Uses the connection without closing it. */
 export function redisTransfer(options: RedisTransferOptions): SessionTransfer {
   const { prefix = REDIS_PREFIX, clock = systemClock } = options;
   const connection = options.connection.share();
@@ -28,7 +28,7 @@ export function redisTransfer(options: RedisTransferOptions): SessionTransfer {
   const scripts = sessionScripts(connection);
 
   return {
-    // The cursor is a bucket and a rank in its index by expiry, which has every session: nobody else writes.
+    // The cursor is a bucket and a rank in its expiry index, which has every session. This works because nobody else writes.
     scan: (limit, cursor = '0 0') =>
       run('scan', async () => {
         checkLimit(limit);
@@ -58,15 +58,15 @@ export function redisTransfer(options: RedisTransferOptions): SessionTransfer {
     others: () =>
       run('look for other clients', async () => {
         const nodes = 'nodes' in client ? client.nodes('master') : [client];
-        const found = await Promise.all(nodes.map(listOthers)).catch(refuseAllButPermission);
-        return found && [...new Set(found.flat())];
+        const clients = await Promise.all(nodes.map(listOthers)).catch(refuseAllButPermission);
+        return clients && [...new Set(clients.flat())];
       }),
 
     close: connection.close,
   };
 }
 
-// Of the same database: a move goes from one to another, too.
+// Only clients of the same database: a move may go from one database to another.
 async function listOthers(node: Redis): Promise<string[]> {
   const own = String(await node.client('INFO'));
   const [id, database] = [readField(own, 'id'), readField(own, 'db')];
@@ -80,7 +80,7 @@ function readField(line: string, name: string): string | undefined {
   return new RegExp(`(?:^| )${name}=(\\S+)`).exec(line)?.[1];
 }
 
-// Managed ones may hide who is connected.
+// Managed services may hide the list of clients.
 function refuseAllButPermission(error: unknown): undefined {
   if (/^(NOPERM|ERR unknown)/.test(String((error as Error).message))) return undefined;
   throw error;

@@ -1,4 +1,4 @@
-// The forms of a Redis URL: one server, a cluster, a group watched by Sentinels.
+// Parses Redis URLs: a single server, a cluster, or a group monitored by Sentinels.
 
 import { TwinlineError } from '../../errors.ts';
 
@@ -8,23 +8,23 @@ export interface RedisNode {
   readonly port: number;
 }
 
-/** What a Redis URL says. */
+/** A parsed Redis URL. */
 export interface RedisAddress {
   readonly kind: 'single' | 'cluster' | 'sentinel';
   /** The server; some nodes of the cluster; or the Sentinels. */
   readonly nodes: readonly RedisNode[];
-  /** The name under which the Sentinels know the master; only there. */
+  /** The master's name among the Sentinels; only for `sentinel`. */
   readonly master?: string;
   readonly user?: string;
   readonly password?: string;
-  /** Number of the database; always 0 in a cluster. */
+  /** The database number; always 0 in a cluster. */
   readonly db: number;
   readonly tls: boolean;
-  /** The URL for logs and errors, its password masked. */
+  /** The URL for logs and errors, with the password masked. */
   readonly name: string;
 }
 
-/** What a Redis URL may be, as the end of "must be …". */
+/** The valid forms of a Redis URL, to complete "must be …". */
 export const REDIS_URL_FORMS =
   'redis://[user:password@]host[:port][/database], redis+cluster://host:port,host:port or ' +
   'redis+sentinel://host:port,host:port/master-name[/database], with rediss for TLS';
@@ -32,19 +32,19 @@ export const REDIS_URL_FORMS =
 const FORM = /^(rediss?)(?:\+(cluster|sentinel))?:\/\/(?:([^@/]*)@)?([^@/?#]+)((?:\/[^/?#]*)*)$/;
 const DEFAULT_PORTS = { single: 6379, cluster: 6379, sentinel: 26379 } as const;
 
-/** Whether {@link parseRedisUrl} can read this. */
+/** Whether {@link parseRedisUrl} accepts this. */
 export function isRedisUrl(text: string): boolean {
   return read(text) !== undefined;
 }
 
 /**
- * Reads {@link REDIS_URL_FORMS}. The port is 6379 by default, that of Sentinels 26379; the database 0. What is special in
- * a user's name or password is percent-encoded. Throws ERR_CONFIG, without the text.
+ * Parses {@link REDIS_URL_FORMS}. Defaults: port 6379, or 26379 for Sentinels; database 0. Percent-encode special characters
+ * in the user name and password. Throws ERR_CONFIG, without quoting the URL.
  */
 export function parseRedisUrl(text: string): RedisAddress {
   const address = read(text);
   if (address) return address;
-  throw new TwinlineError('ERR_CONFIG', `The Redis URL cannot be read. It must be ${REDIS_URL_FORMS}.`);
+  throw new TwinlineError('ERR_CONFIG', `The Redis URL is invalid. It must be ${REDIS_URL_FORMS}.`);
 }
 
 function read(text: string): RedisAddress | undefined {
@@ -61,9 +61,9 @@ function read(text: string): RedisAddress | undefined {
 }
 
 function readNode(text: string, defaultPort: number): RedisNode | undefined {
-  const found = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/.exec(text);
-  const port = Number(found?.[3] ?? defaultPort);
-  return found && port >= 1 && port <= 65_535 ? { host: (found[1] ?? found[2])!, port } : undefined;
+  const match = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/.exec(text);
+  const port = Number(match?.[3] ?? defaultPort);
+  return match && port >= 1 && port <= 65_535 ? { host: (match[1] ?? match[2])!, port } : undefined;
 }
 
 // "/", "/2" · "/master", "/master/2"
@@ -78,7 +78,7 @@ function readPath(kind: RedisAddress['kind'], path: string): Pick<RedisAddress, 
   return master && /^[\w.-]+$/.test(master) ? { master, db: Number(db) } : undefined;
 }
 
-// "user:password", ":password", and "password" alone, as some providers write it.
+// "user:password", ":password", or, as some providers write it, only "password".
 function readLogin(text: string): Pick<RedisAddress, 'user' | 'password'> | undefined {
   const colon = text.indexOf(':');
   try {

@@ -1,8 +1,8 @@
 // Whether the file of a SQLite store is whole: what SQLite says when it meets damage, and what it finds when it looks for it.
 
 import { existsSync } from 'node:fs';
-import Database from 'libsql';
 import { damagedError } from '../damage.ts';
+import { loadNative } from '../opening.ts';
 
 // A body that is no JSON was not written by us.
 export function isDamage(error: unknown): boolean {
@@ -12,10 +12,11 @@ export function isDamage(error: unknown): boolean {
 
 /**
  * Reads all pages of the file (`PRAGMA quick_check`), also beside a server that uses it. Throws ERR_STORE, `damaged`, with what is
- * wrong, or what the driver throws; a file that is missing is well.
+ * wrong, or what the driver throws, or ERR_CONFIG where SQLite is not installed; a file that is missing is well.
  */
-export function checkSqliteFile(path: string): void {
+export async function checkSqliteFile(path: string): Promise<void> {
   if (!existsSync(path)) return;
+  const { default: Database } = await loadNative('SQLite', () => import('libsql'));
   const db = new Database(path, { readonly: true });
   try {
     const [[found]] = db.prepare('PRAGMA quick_check(1)').raw(true).all([]) as [[string]];

@@ -27,14 +27,6 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
     assert.equal(await findIds(store, { index: 'any', where: { any: null }, descending: true }), ['v00\0', 'v00', 'a']);
   },
 
-  'equality finds the value itself and nothing that looks like it': async ({ store }) => {
-    for (const [at, any] of VALUES.entries()) await store.insert(PERSON, `v${at}`, { any });
-    for (const [at, any] of VALUES.entries())
-      assert.equal(await findIds(store, { index: 'any', where: { any } }), [`v${at}`], JSON.stringify(any));
-    assert.equal(await findIds(store, { index: 'any', where: { any: -0 } }), [`v${VALUES.indexOf(0)}`]);
-    assert.equal(await findIds(store, { index: 'any', where: { any: 'nothing' } }), []);
-  },
-
   'a range finds what lies between its bounds and has their type': async ({ store }) => {
     for (const [at, any] of VALUES.entries()) await store.insert(PERSON, `v${at}`, { any });
     const readType = (value: unknown) => (value === null ? 'null' : typeof value);
@@ -61,51 +53,6 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
     assert.equal(await between({ gte: 'a', lt: 'aa' }), ['v16', 'v17']);
     assert.equal(await between({ gt: 1, lt: 1 }), []);
     assert.equal(await between({ gt: 2, lt: 1 }), []);
-  },
-
-  'prefix finds the strings that begin so': async ({ store }) => {
-    for (const [at, any] of VALUES.entries()) await store.insert(PERSON, `v${at}`, { any });
-    const strings = VALUES.flatMap((any, at) => (typeof any === 'string' ? [{ any, id: `v${at}` }] : []));
-    for (const prefix of ['', 'a', '\0', 'aa', 'é', '😀', 'z', '\udbff\udfff'])
-      assert.equal(
-        await findIds(store, { index: 'any', where: { any: { prefix } } }),
-        strings.filter(({ any }) => any.startsWith(prefix)).map(({ id }) => id),
-        JSON.stringify(prefix),
-      );
-  },
-
-  'in finds any of its values, each document once, in the order of the index': async ({ store }) => {
-    await insertAll(store, PERSON, {
-      a: { any: 'x' },
-      b: { any: 2 },
-      c: { any: null },
-      d: { any: true },
-      e: { any: 3 },
-    });
-    const where = { any: { in: ['x', 2, true, 2, null, 'no'] } };
-    assert.equal(await findIds(store, { index: 'any', where }), ['c', 'b', 'a', 'd']);
-    assert.equal(await walk(store, { index: 'any', where, limit: 1 }), ['c', 'b', 'a', 'd']);
-    assert.equal(await walk(store, { index: 'any', where, limit: 1, descending: true }), ['d', 'a', 'b', 'c']);
-    assert.equal(await findIds(store, { index: 'any', where: { any: { in: [] } } }), []);
-    assert.is(await store.count(PERSON, { index: 'any', where }), 4);
-  },
-
-  'equal first fields and a range on the next one narrow a compound index': async ({ store }) => {
-    const grid: Record<string, JsonObject> = {};
-    for (const a of [1, 2]) for (const b of ['x', 'y']) for (const c of [1, 2, 3]) grid[`${a}${b}${c}`] = { a, b, c };
-    await insertAll(store, PERSON, grid);
-    const find = (where: NonNullable<Query['where']>) => findIds(store, { index: 'three', where });
-    assert.equal(await find({}), Object.keys(grid));
-    assert.equal(await find({ a: 2 }), ['2x1', '2x2', '2x3', '2y1', '2y2', '2y3']);
-    assert.equal(await find({ b: 'y', a: 1 }), ['1y1', '1y2', '1y3']);
-    assert.equal(await find({ a: 1, b: 'x', c: { gte: 2 } }), ['1x2', '1x3']);
-    assert.equal(await find({ a: 1, b: { gt: 'x' } }), ['1y1', '1y2', '1y3']);
-    assert.equal(await find({ a: 2, b: 'y', c: 3 }), ['2y3']);
-    assert.equal(await find({ a: { in: [2, 1] } }), Object.keys(grid));
-    assert.equal(await find({ a: 3 }), []);
-    await store.replace(PERSON, '1x1', 1, { a: 2, b: 'z', c: 0 });
-    assert.equal(await find({ a: 1, b: 'x' }), ['1x2', '1x3']);
-    assert.equal(await find({ a: 2, b: { gte: 'y', lte: 'z' } }), ['2y1', '2y2', '2y3', '1x1']);
   },
 
   'a path leads through objects, and what is no plain value counts as null': async ({ store }) => {
@@ -263,14 +210,5 @@ export const DOCUMENT_QUERIES: DocumentPromises = {
     assert.is(all.items.length, 40);
     assert.is(all.next, undefined);
     assert.is((await store.find(PERSON)).items.length, 40);
-  },
-
-  'count says how many a query finds': async ({ store }) => {
-    for (let at = 0; at < 30; at++) await store.insert(PERSON, `k${at}`, { city: at % 3 ? 'N' : 'K', age: at });
-    await store.insert(PLAIN, 'other', {});
-    assert.is(await store.count(PERSON), 30);
-    assert.is(await store.count(PERSON, { index: 'age' }), 30);
-    assert.is(await store.count(PERSON, { index: 'age', where: { city: 'N' } }), 20);
-    assert.is(await store.count(PERSON, { index: 'age', where: { city: 'K', age: { lt: 9 } } }), 3);
   },
 };

@@ -4,7 +4,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { STORE_LIMITS } from '../../store/limits.ts';
 import * as assert from '../assert.ts';
-import { behind, claim, filled, type LogPromises, MINUTE, numbered, readAll, refuses } from './bench.ts';
+import { behind, claim, type LogPromises, numbered, readAll, refuses } from './bench.ts';
 
 const ODD_TEXTS = ['', '\0', 'é😀\u2028', '{"a":"\\u0000"}', '\uffff', ' ', '0', '-', 'x'.repeat(100_000)];
 const ODD_NAMES = [
@@ -25,102 +25,12 @@ const ODD_NAMES = [
 
 /** Sentence → what shows that it is kept. */
 export const LOG_APPENDS: LogPromises = {
-  'an unknown log has nothing, and takes nothing': async ({ store, clock }) => {
-    assert.is(await store.state('no'), undefined);
-    assert.is(await store.read('no'), undefined);
-    assert.equal(await store.append('no', ['a'], behind(0, clock)), { kind: 'missing' });
-    assert.equal(await store.append('no', [], behind(0, clock, { end: true })), { kind: 'missing' });
-    assert.is(await store.trim('no', 5), 0);
-    assert.is(await store.expireAt('no', clock.now() + 1), false);
-    assert.is(await store.remove('no'), false);
-    assert.is(await store.state('no'), undefined);
-    await store.ping();
-  },
-
-  'an opened log is empty, and frames are numbered from 1 without gaps': async ({ store, clock }) => {
-    assert.equal(await store.open('l', claim(clock, 7)), { kind: 'opened', last: 0, ended: false });
-    const expiresAt = clock.now() + MINUTE;
-    assert.equal(await store.state('l'), { first: 1, last: 0, ended: false, fence: 7, expiresAt });
-    assert.equal(await store.read('l'), { frames: [], last: 0, ended: false, expiresAt });
-    const groups = [['a'], ['b', 'c', 'd'], ['e', 'e']];
-    let last = 0;
-    for (const group of groups) {
-      const result = await store.append('l', group, behind(last, clock, { fence: 7 }));
-      last += group.length;
-      assert.equal(result, { kind: 'appended', last });
-    }
-    assert.equal(await readAll(store, 'l'), numbered(groups.flat()));
-    assert.equal(await store.state('l'), { first: 1, last: 6, ended: false, fence: 7, expiresAt });
-  },
-
   'frames come back as they were, in logs of any name, which never mix': async ({ store, clock }) => {
     for (const name of ODD_NAMES) {
       await store.open(name, claim(clock));
       assert.equal(await store.append(name, [...ODD_TEXTS, name], behind(0, clock)), { kind: 'appended', last: 10 });
     }
     for (const name of ODD_NAMES) assert.equal(await readAll(store, name), numbered([...ODD_TEXTS, name]), name);
-  },
-
-  'a lower fence is refused from the moment that a higher one has opened the log': async ({ store, clock }) => {
-    await filled(store, 'l', { clock, texts: ['a'] });
-    assert.equal(await store.open('l', claim(clock, 3)), { kind: 'opened', last: 1, ended: false });
-    for (const fence of [1, 2]) {
-      assert.equal(await store.append('l', ['b'], behind(1, clock, { fence })), { kind: 'fenced', fence: 3 });
-      assert.equal(await store.append('l', [], behind(1, clock, { fence, end: true })), { kind: 'fenced', fence: 3 });
-      assert.equal(await store.open('l', claim(clock, fence)), { kind: 'fenced', fence: 3 });
-    }
-    assert.equal(await store.open('l', claim(clock, 3)), { kind: 'opened', last: 1, ended: false });
-    assert.equal(await readAll(store, 'l'), numbered(['a']));
-  },
-
-  'a lower fence is refused from the moment that a higher one has written the log': async ({ store, clock }) => {
-    await filled(store, 'l', { clock, texts: ['a'] });
-    const high = Number.MAX_SAFE_INTEGER;
-    assert.equal(await store.append('l', ['b'], behind(1, clock, { fence: high - 1 })), { kind: 'appended', last: 2 });
-    assert.equal(await store.append('l', ['c'], behind(2, clock, { fence: high - 2 })), {
-      kind: 'fenced',
-      fence: high - 1,
-    });
-    assert.equal(await store.append('l', ['c'], behind(2, clock, { fence: high })), { kind: 'appended', last: 3 });
-    assert.is((await store.state('l'))?.fence, high);
-    // What was refused has taken nothing over.
-    assert.is((await store.append('l', ['x'], behind(9, clock, { fence: high }))).kind, 'conflict');
-    assert.equal(await readAll(store, 'l'), numbered(['a', 'b', 'c']));
-  },
-
-  'an append behind another frame than the last writes nothing and says which is last': async ({ store, clock }) => {
-    await filled(store, 'l', { clock, texts: ['a', 'b'] });
-    for (const [expected, texts] of [
-      [0, ['x']],
-      [1, ['x']],
-      [1, ['b', 'x']],
-      [3, ['c']],
-      [100, ['c']],
-    ] as const)
-      assert.equal(await store.append('l', texts, behind(expected, clock, { fence: 2 })), {
-        kind: 'conflict',
-        last: 2,
-      });
-    assert.is((await store.state('l'))?.fence, 1);
-    assert.equal(await readAll(store, 'l'), numbered(['a', 'b']));
-  },
-
-  'a repeated append answers as the first did, and writes nothing': async ({ store, clock }) => {
-    await store.open('l', claim(clock));
-    const first = () => store.append('l', ['a', 'b'], behind(0, clock));
-    const second = () => store.append('l', ['c'], behind(2, clock));
-    const third = () => store.append('l', ['d', 'd'], behind(3, clock, { end: true }));
-    const fourth = () => store.append('l', [], behind(5, clock, { end: true }));
-    for (let time = 0; time < 2; time++) assert.equal(await first(), { kind: 'appended', last: 2 });
-    for (let time = 0; time < 2; time++) assert.equal(await second(), { kind: 'appended', last: 3 });
-    assert.equal(await first(), { kind: 'appended', last: 2 });
-    for (let time = 0; time < 2; time++) assert.equal(await third(), { kind: 'appended', last: 5 });
-    assert.equal(await second(), { kind: 'appended', last: 3 });
-    assert.equal(await fourth(), { kind: 'appended', last: 5 });
-    assert.equal(await store.append('l', ['c'], behind(2, clock, { end: true })), { kind: 'ended', last: 5 });
-    assert.equal(await readAll(store, 'l'), numbered(['a', 'b', 'c', 'd', 'd']));
-    await store.open('l', claim(clock, 2));
-    assert.equal(await second(), { kind: 'fenced', fence: 2 });
   },
 
   'a repeat is answered also when the log has ended since, or would end with it': async ({ store, clock }) => {
@@ -135,34 +45,6 @@ export const LOG_APPENDS: LogPromises = {
     assert.equal(await store.append('at once', ['a'], behind(0, clock)), appended, 'without the end it had');
     assert.equal(await store.append('at once', ['b'], behind(0, clock)), { kind: 'ended', last: 1 });
     for (const name of ['later', 'at once']) assert.equal(await readAll(store, name), numbered(['a']), name);
-  },
-
-  'a repeat and a refusal leave the fence and the time of expiry as they are': async ({ store, clock }) => {
-    await filled(store, 'l', { clock, texts: ['a'] });
-    const state = await store.state('l');
-    const more = { fence: 5, expiresAt: clock.now() + 2 * MINUTE };
-    assert.equal(await store.append('l', ['a'], behind(0, clock, more)), { kind: 'appended', last: 1 });
-    assert.equal(await store.append('l', ['b'], behind(7, clock, more)), { kind: 'conflict', last: 1 });
-    assert.equal(await store.state('l'), state);
-    const ended = await store.append('l', [], behind(1, clock, { end: true }));
-    assert.equal(
-      [ended, await store.state('l')],
-      [
-        { kind: 'appended', last: 1 },
-        { ...state, ended: true },
-      ],
-    );
-    assert.equal(await store.append('l', ['b'], behind(1, clock, more)), { kind: 'ended', last: 1 });
-    assert.equal(await store.state('l'), { ...state, ended: true });
-  },
-
-  'an ended log takes nothing more, and is read as before': async ({ store, clock }) => {
-    await filled(store, 'l', { clock, texts: ['a'] });
-    assert.equal(await store.append('l', [], behind(1, clock, { end: true })), { kind: 'appended', last: 1 });
-    assert.equal(await store.append('l', ['b'], behind(1, clock, { fence: 9 })), { kind: 'ended', last: 1 });
-    assert.equal(await store.open('l', claim(clock, 2)), { kind: 'opened', last: 1, ended: true });
-    const page = await store.read('l');
-    assert.equal([page?.frames, page?.last, page?.ended], [numbered(['a']), 1, true]);
   },
 
   'of two writers at the same place one is written, whoever of them was first': async ({ store, clock, again }) => {
@@ -262,5 +144,7 @@ export const LOG_APPENDS: LogPromises = {
       last: last + 2,
     });
     assert.is(await store.remove('l'), true);
+    assert.equal(await store.open('l', claim(clock)), { kind: 'opened', last: 0, ended: false });
+    assert.equal(await readAll(store, 'l'), []);
   },
 };

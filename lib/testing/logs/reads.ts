@@ -3,30 +3,10 @@
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { STORE_LIMITS } from '../../store/limits.ts';
 import * as assert from '../assert.ts';
-import { behind, claim, filled, type LogPromises, MINUTE, numbered, readAll, refuses } from './bench.ts';
+import { behind, claim, filled, type LogPromises, numbered, readAll, refuses } from './bench.ts';
 
 /** Sentence → what shows that it is kept. */
 export const LOG_READS: LogPromises = {
-  'a read gives what is behind a number, up to its limit': async ({ store, clock }) => {
-    const texts = Array.from({ length: 25 }, (_, at) => `f${at + 1}`);
-    await store.open('l', claim(clock));
-    await store.append('l', texts, behind(0, clock));
-    for (const [after, limit] of [
-      [0, 1],
-      [0, 24],
-      [0, 25],
-      [0, 26],
-      [10, 5],
-      [24, 9],
-      [25, 9],
-      [99, 9],
-    ] as const) {
-      const page = await store.read('l', { after, limit });
-      assert.equal(page?.frames, numbered(texts.slice(after, after + limit), after + 1));
-      assert.is(page?.last, 25);
-    }
-  },
-
   'a read is bounded by bytes too, and gives one frame at least': async ({ store, clock }) => {
     await store.open('l', claim(clock));
     const large = 'x'.repeat(COMMON_LIMITS.logReadBytes / 4);
@@ -72,55 +52,6 @@ export const LOG_READS: LogPromises = {
     assert.equal((await store.read('l'))?.frames, []);
     assert.equal(await store.append('l', ['next'], behind(1_300, clock)), { kind: 'appended', last: 1_301 });
     assert.equal(await readAll(store, 'l'), numbered(['next'], 1_301));
-  },
-
-  'a log does not exist from the moment it expires, and may begin again': async ({ store, clock }) => {
-    await filled(store, 'l', { clock, texts: ['a', 'b'] });
-    await clock.advance(MINUTE - 1);
-    assert.is((await store.read('l'))?.frames.length, 2);
-    await clock.advance(1);
-    assert.is(await store.read('l'), undefined);
-    assert.is(await store.state('l'), undefined);
-    assert.equal(await store.append('l', ['c'], behind(2, clock)), { kind: 'missing' });
-    assert.is(await store.trim('l', 1), 0);
-    assert.is(await store.expireAt('l', clock.now() + MINUTE), false);
-    assert.is(await store.remove('l'), false);
-    await filled(store, 'm', { clock, texts: ['old', 'old'] });
-    await clock.advance(MINUTE);
-    await filled(store, 'm', { clock, texts: ['new'] });
-    assert.equal(await readAll(store, 'm'), numbered(['new']));
-  },
-
-  'each claim sets when the log expires, later or earlier, and so does expireAt': async ({ store, clock }) => {
-    const start = clock.now();
-    const state = async () => (await store.state('l'))?.expiresAt;
-    await store.open('l', { fence: 1, expiresAt: start + 100 });
-    await store.append('l', ['a'], { fence: 1, expected: 0, expiresAt: start + 300 });
-    assert.is(await state(), start + 300);
-    await store.open('l', { fence: 1, expiresAt: start + 200 });
-    assert.is(await state(), start + 200);
-    await clock.advance(199);
-    assert.is(await store.sweep(clock.now(), 10), 0);
-    assert.is(await store.expireAt('l', start + 500), true);
-    await clock.advance(100);
-    assert.is(await store.sweep(clock.now(), 10), 0);
-    assert.equal(await readAll(store, 'l'), numbered(['a']));
-    assert.is(await store.expireAt('l', start + 300), true);
-    await clock.advance(1);
-    assert.is(await store.read('l'), undefined);
-  },
-
-  'a removed log leaves nothing behind': async ({ store, clock }) => {
-    await store.open('l', claim(clock, 9));
-    for (let last = 0; last < 1_200; last += 600)
-      await store.append('l', Array(600).fill('a'), behind(last, clock, { fence: 9 }));
-    assert.is(await store.remove('l'), true);
-    assert.is(await store.remove('l'), false);
-    assert.is(await store.read('l'), undefined);
-    assert.equal(await store.open('l', claim(clock, 1)), { kind: 'opened', last: 0, ended: false });
-    assert.equal(await readAll(store, 'l'), []);
-    assert.equal(await store.append('l', ['b'], behind(0, clock)), { kind: 'appended', last: 1 });
-    assert.equal(await readAll(store, 'l'), numbered(['b']));
   },
 
   'sweep deletes the expired and nobody else, up to its limit': async ({ store, clock }) => {

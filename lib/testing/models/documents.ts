@@ -23,9 +23,24 @@ interface Pair {
 }
 
 const id = fc.constantFrom('a', 'b', 'c', 'd', 'é', '😀', '\uffff');
-const scalar = fc.constantFrom<IndexValue[]>(null, false, true, -1, 0, 1, 1.5, '', 'a', 'a\0', 'b', '\uffff', '😀');
+const scalar = fc.constantFrom<IndexValue[]>(
+  null,
+  false,
+  true,
+  -1,
+  0,
+  1,
+  1.5,
+  '',
+  '1',
+  'a',
+  'a\0',
+  'b',
+  '\uffff',
+  '😀',
+);
 const body = fc.record(
-  { a: scalar, b: scalar, c: scalar, phone: scalar },
+  { a: scalar, b: scalar, c: scalar, any: scalar, phone: scalar },
   { requiredKeys: [], noNullPrototype: true },
 ) as fc.Arbitrary<JsonObject>;
 const condition: fc.Arbitrary<Condition> = fc.oneof(
@@ -35,19 +50,22 @@ const condition: fc.Arbitrary<Condition> = fc.oneof(
   scalar.map((lt) => ({ lt })),
   fc.tuple(fc.integer({ min: -2, max: 2 }), fc.integer({ min: -2, max: 2 })).map(([gte, lt]) => ({ gte, lt })),
   fc.array(scalar, { maxLength: 4 }).map((values) => ({ in: values })),
-  fc.constantFrom('', 'a').map((prefix) => ({ prefix })),
+  fc.constantFrom('', 'a', '\uffff', '😀').map((prefix) => ({ prefix })),
 );
+/** Fields of the indexes that are asked. */
+const INDEXES: { readonly [index: string]: readonly string[] } = { any: ['any'], three: ['a', 'b', 'c'] };
 // Equality on the first fields, anything on the last.
 const conditions = fc.tuple(fc.array(scalar, { maxLength: 2 }), fc.option(condition)).map(([equal, last]) => {
   const values: Condition[] = last === null ? equal : [...equal, last];
-  return Object.fromEntries(values.map((value, at) => [['a', 'b', 'c'][at]!, value]));
+  return Object.fromEntries(values.map((value, at) => [INDEXES.three![at]!, value]));
 });
-const query = fc.record({
-  index: fc.constant('three'),
-  where: conditions,
-  descending: fc.boolean(),
-  limit: fc.integer({ min: 1, max: 3 }),
-});
+const asked = fc.oneof(
+  conditions.map((where) => ({ index: 'three', where })),
+  condition.map((any) => ({ index: 'any', where: { any } as { [field: string]: Condition } })),
+);
+const query = fc
+  .tuple(asked, fc.record({ descending: fc.boolean(), limit: fc.integer({ min: 1, max: 3 }) }))
+  .map(([one, more]) => ({ ...one, ...more }));
 // Mostly the right revision: conflicts are the rare case.
 const off = fc.constantFrom(0, 0, 0, -1, 1);
 const arbitraries: { [Name in keyof Calls]: [weight: number, input: fc.Arbitrary<Calls[Name]>] } = {
@@ -83,15 +101,19 @@ const checks: { [Name in keyof Calls]: (input: Calls[Name], pair: Pair) => Promi
     const taken = held.has(id) ? { kind: 'exists' } : { kind: 'exists', index: 'phone' };
     assert.equal(await store.insert(PERSON, id, body), free ? { kind: 'inserted', id, revision: 1, body } : taken);
     if (free) held.set(id, { revision: 1, body });
+    await checks.get({ id }, { store, held });
   },
   async replace({ id, off, body }, { store, held }) {
     const revision = held.get(id)?.revision ?? 0;
     const expected = Math.max(0, revision + off);
     const result = await store.replace(PERSON, id, expected, body);
-    if (revision === 0 || expected !== revision) return assert.equal(result, { kind: 'conflict', revision });
-    if (!isFree(held, id, body)) return assert.equal(result, { kind: 'exists', index: 'phone' });
-    assert.equal(result, { kind: 'replaced', revision: revision + 1 });
-    held.set(id, { revision: revision + 1, body });
+    if (revision === 0 || expected !== revision) assert.equal(result, { kind: 'conflict', revision });
+    else if (!isFree(held, id, body)) assert.equal(result, { kind: 'exists', index: 'phone' });
+    else {
+      assert.equal(result, { kind: 'replaced', revision: revision + 1 });
+      held.set(id, { revision: revision + 1, body });
+    }
+    await checks.get({ id }, { store, held });
   },
   async remove({ id, off }, { store, held }) {
     const revision = held.get(id)?.revision;
@@ -110,7 +132,7 @@ const checks: { [Name in keyof Calls]: (input: Calls[Name], pair: Pair) => Promi
       where.every(([field, one]) => matches(valueIn(body, field), one)),
     );
     const sorted = matching.sort(([one, { body: a }], [other, { body: b }]) => {
-      const first = ['a', 'b', 'c'].map((field) => compare(valueIn(a, field), valueIn(b, field))).find(Boolean);
+      const first = INDEXES[query.index]!.map((field) => compare(valueIn(a, field), valueIn(b, field))).find(Boolean);
       return first ?? Buffer.compare(Buffer.from(one), Buffer.from(other));
     });
     const ids = sorted.map(([id]) => id);

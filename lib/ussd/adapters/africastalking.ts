@@ -1,4 +1,4 @@
-// Africa's Talking and its many likenesses: form or JSON in, CON or END out. Also the plain endpoint.
+// Africa's Talking and its many lookalikes: form or JSON in, CON or END out. Also the plain endpoint.
 import type { Adapter } from '../adapter.ts';
 import { readFields, type UssdFields } from '../fields.ts';
 import { conEnd } from '../reply.ts';
@@ -15,12 +15,12 @@ import {
 
 const ENDINGS = ['durationInMillis', 'hopsCount', 'lastAppResponse'];
 
-// Its end-of-session notification has no text, but a status and what became of the session.
+// An end-of-session notification has no text, but a status and details of the session.
 function isOver(fields: UssdFields): boolean {
   return fields.text === undefined && fields.status !== undefined && ENDINGS.some((name) => fields[name] !== undefined);
 }
 
-// Some notifications name neither phone nor code. Then the sender must prove that it saw the last screen.
+// Some notifications name neither phone nor code. Then the sender must prove knowledge of the last screen.
 function readEnd(fields: UssdFields): Omit<UssdRequest, 'mode'> {
   const { phoneNumber, serviceCode, lastAppResponse } = fields;
   const lastReply = typeof lastAppResponse === 'string' ? lastAppResponse : '';
@@ -35,7 +35,7 @@ function readEnd(fields: UssdFields): Omit<UssdRequest, 'mode'> {
   };
 }
 
-/** The dialect of `{sessionId, serviceCode, phoneNumber, text}`; unknown further fields are ignored. */
+/** The dialect with `{sessionId, serviceCode, phoneNumber, text}`; further fields are ignored. */
 export function africasTalking(mode: TextMode): Adapter {
   function read(raw: RawRequest): UssdRequest {
     const fields = readFields(raw.body);

@@ -1,4 +1,4 @@
-// Arkesel (Ghana): JSON, latest input, a mark on new sessions, whose input is the dialled string.
+// Arkesel (Ghana): JSON, latest input, and a flag on new sessions, whose input is the dialled string.
 import type { Adapter } from '../adapter.ts';
 import { readEcho, readFields } from '../fields.ts';
 import { echoingReplies } from '../reply.ts';

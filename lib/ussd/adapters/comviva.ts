@@ -1,4 +1,4 @@
-// Comviva Flares HTTP Pull, as Airtel runs it: a GET per input, text out, and a header that says whether to go on.
+// Comviva Flares HTTP Pull, as run by Airtel: a GET per input, plain text out, and a header that says whether to continue.
 import type { Adapter, RawReply, UssdReply } from '../adapter.ts';
 import { PLAIN_TYPE } from '../reply.ts';
 import {
@@ -13,26 +13,26 @@ import {
 
 function read(raw: RawRequest): UssdRequest {
   const over = single(raw.query, 'clean') !== undefined;
-  // The clean-up call spells it in small letters.
+  // The clean-up call spells this name in lower case.
   const phoneNumber = readMsisdn(single(raw.query, 'MSISDN') ?? single(raw.query, 'msisdn'), 'MSISDN');
   const text = over ? '' : readText(single(raw.query, 'input'), 'input');
   const dialled = over ? undefined : readDialled(text);
   return {
-    // Flares does not promise a session id; without one a phone has one session at a time.
+    // Flares does not guarantee a session id; without one, a phone has one session at a time.
     sessionId: readSessionId(single(raw.query, 'SessionID') ?? phoneNumber, 'SessionID'),
     serviceCode: '',
     phoneNumber,
     text,
     event: over ? 'end' : 'turn',
     mode: 'latest',
-    // Nothing marks the first input, which is the dialled code, most often bare: `121` or `167*7`.
+    // Nothing marks the first input, which is the dialled code, usually bare: `121` or `167*7`.
     ...(dialled !== undefined && { dialled }),
   };
 }
 
 function single(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
-  if (values.length > 1) throw refusal(name, 'given once', values);
+  if (values.length > 1) throw refusal(name, 'present once', values);
   return values[0];
 }
 

@@ -1,4 +1,4 @@
-// Hubtel (Ghana), Programmable Services: JSON, latest input, a message number, and word of ended sessions.
+// Hubtel (Ghana), Programmable Services: JSON, latest input, message numbers, and end-of-session notices.
 import type { Adapter, RawReply, UssdReply } from '../adapter.ts';
 import { readEcho, readFields, salvageFields, type UssdFields } from '../fields.ts';
 import { jsonReply } from '../reply.ts';
@@ -13,7 +13,7 @@ import {
   type UssdRequest,
 } from '../request.ts';
 
-// Their pages and their gateways write these words in both cases.
+// Hubtel's documentation and gateways differ in the case of these words.
 const TYPES: Readonly<Record<string, { event: UssdRequest['event']; fresh: boolean }>> = {
   initiation: { event: 'turn', fresh: true },
   response: { event: 'turn', fresh: false },
@@ -24,41 +24,41 @@ const TYPES: Readonly<Record<string, { event: UssdRequest['event']; fresh: boole
 function read(raw: RawRequest): UssdRequest {
   const fields = readFields(raw.body);
   const type = typeof fields.Type === 'string' ? fields.Type.toLowerCase() : '';
-  const known = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
-  if (!known) throw refusal('Type', 'Initiation, Response, Timeout or Release', fields.Type);
-  // ServiceCode (`713`, `711*2`) comes with every message and so binds the session; the first Message repeats it.
+  const kind = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
+  if (!kind) throw refusal('Type', 'Initiation, Response, Timeout or Release', fields.Type);
+  // ServiceCode (`713`, `711*2`) is in every message and so binds the session; the first Message repeats it.
   const serviceCode = readDialled(fields.ServiceCode) ?? readServiceId(fields);
-  const answers = known.event === 'turn' && !known.fresh;
+  const answers = kind.event === 'turn' && !kind.fresh;
   return {
     sessionId: readSessionId(fields.SessionId, 'SessionId'),
     serviceCode,
     phoneNumber: readMsisdn(fields.Mobile, 'Mobile'),
     text: answers ? readText(fields.Message, 'Message') : '',
-    event: known.event,
+    event: kind.event,
     mode: 'latest',
-    fresh: known.fresh,
+    fresh: kind.fresh,
     ...readSequence(fields.Sequence),
     ...readNetwork(fields.Operator),
   };
 }
 
-// Of their app, mall and points of sale it is the id of the service (`b230733cd56b4a0fad820e39f66bc27c`).
+// Hubtel's app, mall and points of sale send the id of the service instead (`b230733cd56b4a0fad820e39f66bc27c`).
 function readServiceId(fields: UssdFields): string {
   const { ServiceCode: id } = fields;
   if (isPhoneNetwork(fields)) throw refusal('ServiceCode', 'digits joined by *', id);
   if (typeof id === 'string' && /^\w{1,64}$/.test(id)) return id;
-  throw refusal('ServiceCode', 'digits joined by *, or the id of a service: 1 to 64 letters and digits', id);
+  throw refusal('ServiceCode', 'digits joined by *, or a service id of 1 to 64 letters and digits', id);
 }
 
 const NETWORKS = /^(?:mtn|vodafone|telecel|airtel|tigo|airteltigo|at|glo|expresso)\b/i;
 
-// Requests that say nothing of where they come from are those of phones.
+// Requests that do not name their origin come from phones.
 function isPhoneNetwork({ Operator, Platform }: UssdFields): boolean {
   if (typeof Platform === 'string' && Platform !== '') return /^ussd$/i.test(Platform);
   return typeof Operator !== 'string' || Operator === '' || NETWORKS.test(Operator);
 }
 
-// An integer in their reference, a string in their samples, and absent from some simulators.
+// An integer in Hubtel's reference, a string in its samples, absent from some simulators.
 function readSequence(value: unknown): { turnId?: string } {
   if (value === undefined || value === null || value === '') return {};
   if (Number.isSafeInteger(value)) return { turnId: String(value) };
@@ -66,7 +66,7 @@ function readSequence(value: unknown): { turnId?: string } {
   throw refusal('Sequence', 'a whole number', value);
 }
 
-// Label, DataType and FieldType are for their app and web channels, yet mandatory.
+// Label, DataType and FieldType are for Hubtel's app and web channels, yet mandatory.
 function answer(reply: UssdReply, sessionId: string): RawReply {
   const goesOn = reply.kind === 'continue';
   return jsonReply({

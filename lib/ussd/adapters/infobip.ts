@@ -1,4 +1,4 @@
-// Infobip: JSON, latest input; the path names the session and says whether it starts, goes on or has ended.
+// Infobip: JSON, latest input; the path names the session and whether it starts, continues or has ended.
 import type { Adapter, RawReply, UssdReply } from '../adapter.ts';
 import { readFields } from '../fields.ts';
 import { jsonReply } from '../reply.ts';
@@ -21,7 +21,7 @@ const METHODS: Readonly<Record<string, (raw: RawRequest, sessionId: string) => U
     const fields = readFields(raw.body);
     return {
       sessionId,
-      // shortCode is optional, and then the text of the start is usually the dialled string.
+      // shortCode is optional; without it, the text of the start is usually the dialled string.
       serviceCode: readDialled(fields.shortCode) ?? readDialled(fields.text) ?? '',
       phoneNumber: readMsisdn(fields.msisdn, 'msisdn'),
       text: '',
@@ -46,9 +46,9 @@ const METHODS: Readonly<Record<string, (raw: RawRequest, sessionId: string) => U
       ...readImsi(fields.imsi),
     };
   },
-  // Asks whether the session goes on; no screen is expected.
+  // Asks whether the session is alive; no screen is expected.
   status: (_raw, sessionId) => ({ ...NOBODY, sessionId, event: 'status' }),
-  // Its body holds only an exit code and a reason, which change nothing for us.
+  // The body has only an exit code and a reason, which we ignore.
   end: (_raw, sessionId) => ({ ...NOBODY, sessionId, event: 'end' }),
 };
 
@@ -63,7 +63,7 @@ function read(raw: RawRequest): UssdRequest {
 
 const NOTED = { responseExitCode: 200, responseMessage: '' };
 
-// 200 also for a refusal: with any other exit code the caller would not be shown the menu.
+// 200 even for a refusal: with any other exit code the caller would not see the text.
 function answer(reply: UssdReply): RawReply {
   return jsonReply({
     ussdMenu: reply.text,

@@ -1,4 +1,4 @@
-// Nalo Solutions (Ghana, Nigeria): JSON in capitals, latest input; the first one is the dialled string.
+// Nalo Solutions (Ghana, Nigeria): JSON with upper-case names, latest input; the first input is the dialled string.
 import type { Adapter } from '../adapter.ts';
 import { readEcho, readFields } from '../fields.ts';
 import { echoingReplies } from '../reply.ts';
@@ -17,15 +17,15 @@ const ECHOED = ['USERID', 'MSISDN'];
 
 function read(raw: RawRequest): UssdRequest {
   const fields = readFields(raw.body);
-  // Some of their set-ups send MSGTYPE true with every message, and some leave it out.
+  // Some of their set-ups send MSGTYPE true with every message, and some omit it.
   const first = fields.MSGTYPE === undefined || readFlag(fields.MSGTYPE, 'MSGTYPE');
   const text = readText(fields.USERDATA, 'USERDATA');
   const dialled = readDialled(text);
-  // So alone it does not make a session new: the text must be a dialled string.
+  // So MSGTYPE alone does not start a session: the text must be a dialled string.
   const fresh = first && (text === '' || (dialled !== undefined && text.endsWith('#')));
   const phoneNumber = readMsisdn(fields.MSISDN, 'MSISDN');
   return {
-    // Without a session id a phone has one session at a time.
+    // Without a session id, a phone has one session at a time.
     sessionId: readSessionId(fields.SESSIONID ?? phoneNumber, 'SESSIONID'),
     serviceCode: (fresh && dialled) || '',
     phoneNumber,

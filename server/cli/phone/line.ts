@@ -5,12 +5,13 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { failureCode } from '../../../lib/engine/calls.ts';
 import type { InspectionEvent, Inspector } from '../../../lib/engine/conversation.ts';
+import { toStateValue } from '../../../lib/engine/machine/state-path.ts';
 import type { Services } from '../../../lib/engine/service.ts';
 import { LaterAnswer } from '../../../lib/engine/service.ts';
 import { seedSession } from '../../../lib/engine/sessions.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
-import { asksForSecret, keepsSecret, toStateValue } from '../../../lib/flow/run/scope.ts';
+import { asksForSecret, keepsSecret } from '../../../lib/flow/run/scope.ts';
 import { listPrivateServices, type Masks, masks } from '../../../lib/flow/testing/mask.ts';
 import type { RecordedCall, RecordedTurn } from '../../../lib/flow/testing/replay.ts';
 import type { JsonObject } from '../../../lib/json/json.ts';
@@ -99,11 +100,15 @@ const DIALECT = 'africastalking';
 
 /** A phone on an engine in this process. It sends answers one by one, so no session is too long for it. */
 export function lineInside({ engine, ussd, menus }: Host, { flow, from, ...phone }: InsideLine): PhoneLine {
-  const { screens, flow: written } = menus.compiled.get(flow)!;
-  const isSecret = (path: string | undefined) => path !== undefined && asksForSecret(screens.get(path));
+  const compiled = menus.compiled.get(flow);
+  // Whether a machine of your own asks for a secret is not known; whether it has some, is.
+  const mayAskForSecrets = !compiled && engine.library.current(flow)?.secretsIn !== undefined;
+  const isSecret = (path: string | undefined) =>
+    path !== undefined && (compiled ? asksForSecret(compiled.screens.get(path)) : mayAskForSecrets);
   const place = async (sessionId: string, { screen, context }: NonNullable<InsideLine['from']>): Promise<void> => {
     const known = { sessionId, ...phone, msisdn: phone.phoneNumber };
-    const own = Object.entries(known).filter(([name]) => written.vars && Object.hasOwn(written.vars, name));
+    const vars = compiled?.flow.vars ?? {};
+    const own = Object.entries(known).filter(([name]) => Object.hasOwn(vars, name));
     await seedSession(engine, ussdKey(DIALECT, sessionId), {
       conversation: flow,
       state: toStateValue(screen),

@@ -76,7 +76,7 @@ function formatReport({ customerId, lastUnlock, ...report }: AccountReport): str
 }
 
 function withDesk(env: NodeJS.ProcessEnv, work: (desk: AccountDesk) => Promise<number>): Promise<number> {
-  return withDocuments({ env, what: 'accounts' }, async ({ documents, keyring, log }) => {
+  return withDocuments({ env, what: 'accounts' }, async ({ config: { keyring }, documents, log }) => {
     const { accountDesk } = await import('../../ussd/account-desk.ts');
     const vault = pinVault({ keyring });
     const audit = auditLog({ documents, keyring, clock: systemClock, log });

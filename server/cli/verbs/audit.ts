@@ -41,8 +41,8 @@ export const auditVerb: Verb = {
 };
 
 /** Writes the entries of what the domain service did last, when its server was killed before it has written them. */
-async function noteJournal({ documents, keyring, log }: OpenDocuments): Promise<void> {
-  const audit = auditLog({ documents, keyring, clock: systemClock, log });
+async function noteJournal({ config, documents, log }: OpenDocuments): Promise<void> {
+  const audit = auditLog({ documents, keyring: config.keyring, clock: systemClock, log });
   try {
     await documents.declare(DOMAIN_KINDS);
     await auditJournal({ audit, documents }).catchUp();
@@ -74,8 +74,8 @@ function formatEntry({ number, at, action, by, details }: AuditEntry): string {
   return `${String(number).padStart(6)}  ${at}  ${by}: ${AUDIT_ACTIONS[action] ?? action}\n        ${parts.join(' ')}`;
 }
 
-async function verify({ documents, keyring }: OpenDocuments, { after, json }: Asked): Promise<number> {
-  const verdict = await verifyAudit(documents, keyring, after);
+async function verify({ documents, config }: OpenDocuments, { after, json }: Asked): Promise<number> {
+  const verdict = await verifyAudit(documents, config.keyring, after);
   if (json) console.log(JSON.stringify(verdict));
   else if (verdict.kind === 'broken') console.log(`✘ Entry ${verdict.number}: ${verdict.why}.`);
   else if (!verdict.last) console.log(after ? `✓ There is no entry after ${after}.` : '✓ The audit log is empty.');

@@ -1,11 +1,13 @@
-// `twinline config`: every setting, what it comes to here, and from where.
+// `twinline config`: every setting, its value here, and its source; `twinline doctor`: what is wrong with this machine, its settings and
+// its stores, and how to fix it.
 
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { readConfig } from '../../config/config.ts';
 import { makeOracleKey } from '../../config/data-dir.ts';
-import { type FoundSetting, showSetting } from '../../config/secrets.ts';
+import { environmentRedactor, type FoundSetting, showSetting } from '../../config/secrets.ts';
+import type { Finding, Level } from '../../doctor/check.ts';
 import { EXIT_CONFIG } from '../../http/errors.ts';
 import type { Verb } from '../verb.ts';
 
@@ -38,3 +40,28 @@ function formatEntry(entry: FoundSetting): string {
   const { name, source, value = '', meaning } = showSetting(entry);
   return `${pc.bold(name)}=${value} ${pc.dim(`(${source}) ${meaning}`)}`;
 }
+
+export const doctorVerb: Verb = {
+  usage: '[options]',
+  options: { '--json': 'the findings as JSON' },
+  run: async (args, env) => {
+    const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean' } } as const });
+    const { examine } = await import('../../doctor/examine.ts');
+    const findings = await examine(readConfig(env), env);
+    const text = values.json ? JSON.stringify(findings, null, 2) : formatFindings(findings);
+    console.log(environmentRedactor(env).text(text));
+    return findings.some(({ level }) => level === 'broken') ? 1 : 0;
+  },
+};
+
+function formatFindings(findings: readonly Finding[]): string {
+  const lines = findings.map(({ level, words, fix }) => MARKS[level](fix ? `${words}. ${fix}` : words));
+  const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
+  return [...lines, `${count('fine')} fine, ${count('advice')} to consider, ${count('broken')} broken`].join('\n');
+}
+
+const MARKS: { readonly [level in Level]: (line: string) => string } = {
+  fine: (line) => `${pc.green('✓')} ${line}`,
+  advice: (line) => pc.yellow(`! ${line}`),
+  broken: (line) => pc.red(`✗ ${line}`),
+};

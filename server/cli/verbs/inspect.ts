@@ -10,7 +10,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { Answer, answerInTurn } from '../../http/guard.ts';
-import { isForeign } from '../../http/middleware/own-origin.ts';
+import { isForeign } from '../../http/middleware/operator.ts';
 import { readErrorCode, readOperatorToken, readServerUrl, serviceError } from '../remote.ts';
 import { UsageError, type Verb } from '../verb.ts';
 

@@ -6,11 +6,10 @@ import { parseArgs, parseEnv } from 'node:util';
 import pino from 'pino';
 import { systemClock } from '../../../lib/clock.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { parseKeyring } from '../../../lib/keyring.ts';
 import { type Config, readConfig } from '../../config/config.ts';
-import { createLog } from '../../health/log.ts';
 import { isAlike, type MoveResult, move, type Survey, surveyMove } from '../../move/move.ts';
 import { findMoved, type MoveSide, openSide, type SideOptions } from '../../move/sides.ts';
+import { createLog } from '../../telemetry/log.ts';
 import { formatCount, showProgress } from '../terminal.ts';
 import { UsageError, type Verb } from '../verb.ts';
 
@@ -38,7 +37,7 @@ export const moveVerb: Verb = {
     const moved = findMoved(from, to);
     if (!moved.sessions && !moved.documents)
       throw new UsageError(`${values.from} and the settings here name the same stores: there is nothing to move.`);
-    if (!to.pinKeys)
+    if (!to.keyring)
       throw new TwinlineError(
         'ERR_CONFIG',
         'PIN_ENCRYPTION_KEY is not set here. Give the key of the old server: it opens what is moved.',
@@ -59,10 +58,11 @@ export const moveVerb: Verb = {
           'ERR_CONFIG',
           `There is nothing of a server in ${values.from}. Give its DATA_DIR, or a file with its settings.`,
         );
-      const keyring = parseKeyring(to.pinKeys);
       const json = values.json === true;
       const into = <T>(side: SideOptions['side'], work: (sides: Sides) => Promise<T>) =>
-        withSide(openSide(to, { ...opening, side }), (target) => work({ source, target, keyring, clock: systemClock }));
+        withSide(openSide(to, { ...opening, side }), (target) =>
+          work({ source, target, keyring: to.keyring, clock: systemClock }),
+        );
       // Nothing is made before all is found fit.
       const survey = await into('target, as it is', async (sides) => {
         const counts = await surveyMove(sides);

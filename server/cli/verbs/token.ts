@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { didOfKey, type OracleKey, parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
+import { didOfKey, type OracleKey, parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
 import { TOKEN_REASONS } from '../../../lib/delegation/reason.ts';
 import { inspectToken, mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { TwinlineError } from '../../../lib/errors.ts';

@@ -20,7 +20,7 @@ import { page } from '../../../lib/json/schema.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import type { Route, RouteGroup } from '../../http/route-table.ts';
 import { prefersHtml } from '../../web/kit/frame.ts';
-import type { ProposalPages } from '../../web/proposal/routes.ts';
+import type { ProposalPages } from '../../web/registry/proposal-pages.ts';
 import { answerOnce, answerPage, proposalHeaders, showProposal, spareKnown } from '../answers.ts';
 import { readCaller } from '../api-keys.ts';
 import {

@@ -6,12 +6,12 @@ import { requireRole } from '../../../lib/domain/caller.ts';
 import { mintDid, pathSegment } from '../../../lib/domain/did/did.ts';
 import type { Idempotency } from '../../../lib/domain/idempotency.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
-import { type Protocol, type Protocols, protocolView } from '../../../lib/domain/protocol/protocol.ts';
 import type { Registry } from '../../../lib/domain/registry.ts';
 import { CHANGED_PROTOCOL, NEW_PROTOCOL } from '../../../lib/domain/schema/bodies.ts';
 import { COMPOSED_PROTOCOL, JSON_PATCH, PROTOCOL_ANSWER } from '../../../lib/domain/schema/twin-answers.ts';
 import { revisionOrMoment } from '../../../lib/domain/twin/history.ts';
 import { applyPatch } from '../../../lib/domain/twin/patch.ts';
+import { type Protocol, type Protocols, protocolView } from '../../../lib/domain/twin/protocol.ts';
 import { readLineage } from '../../../lib/domain/twin/rules.ts';
 import type { JsonObject } from '../../../lib/json/json.ts';
 import { page } from '../../../lib/json/schema.ts';
@@ -177,7 +177,7 @@ async function readChange(ctx: Context, present: Protocol) {
     throw refuse('revision-changed', `The protocol is at version ${present.version}, not ${expected}. Read it again.`);
   const view = protocolView(present);
   const base = Object.fromEntries(CHANGEABLE.map((field) => [field, view[field] ?? null]));
-  const after = Object.entries(applyPatch(base, patch)).filter(([, part]) => part !== null);
+  const after = Object.entries(await applyPatch(base, patch)).filter(([, part]) => part !== null);
   return { expected, body: Object.fromEntries(after) };
 }
 

@@ -2,10 +2,10 @@
 
 import type { Context } from 'koa';
 import { requireRole } from '../../../lib/domain/caller.ts';
+import { type DeadLetter, deadLetterView, webhookView } from '../../../lib/domain/feed/webhook.ts';
+import type { WebhookState, Webhooks } from '../../../lib/domain/feed/webhooks.ts';
 import { CHANGED_WEBHOOK, NEW_WEBHOOK } from '../../../lib/domain/schema/bodies.ts';
 import { LETTER_ANSWER, WEBHOOK_ANSWER } from '../../../lib/domain/schema/webhook-answers.ts';
-import { type DeadLetter, deadLetterView, webhookView } from '../../../lib/domain/webhook/webhook.ts';
-import type { WebhookState, Webhooks } from '../../../lib/domain/webhook/webhooks.ts';
 import { page } from '../../../lib/json/schema.ts';
 import { JSON_TYPES } from '../../http/json-body.ts';
 import type { RouteGroup } from '../../http/route-table.ts';

@@ -1,4 +1,4 @@
-// Large replies of the node as JSON, one at a time, in a thread with little memory and little time.
+// Converts large replies of the node to JSON in a worker thread, one at a time, with limits on time and memory.
 
 import type { Worker } from 'node:worker_threads';
 import { create, type FileRegistry, toBinary } from '@bufbuild/protobuf';
@@ -13,15 +13,15 @@ import type { Message, Order, RenderOutcome, ThreadData } from './render-thread.
 
 export interface WrittenReply {
   readonly json: Buffer;
-  /** The entity tag of the JSON. */
+  /** The ETag of the JSON. */
   readonly tag: string;
-  /** Types inside an Any that are not declared. */
+  /** Undeclared types inside an Any. */
   readonly unknown: readonly string[];
-  /** What was written, when there are unknown types. */
+  /** The input, returned when there are unknown types. */
   readonly bytes?: Uint8Array;
 }
 
-/** How long the JSON is waited for. */
+/** How long the caller waits for the JSON. */
 export interface ReplyWait {
   readonly deadlineMs: number;
   readonly signal: StopSignal;
@@ -29,36 +29,42 @@ export interface ReplyWait {
 
 export interface LargeReplies {
   /**
-   * Writes one when those before it are written; its bytes are moved away. Rejects with what a JsonWriter throws; with
-   * ERR_SERVICE `too-large` when it takes too much time or memory; with ERR_BUSY when too many or too large ones wait; with
-   * ERR_TIMEOUT when the deadline passes, the signal aborts, or all is closed.
+   * Converts a reply after those queued before it, transferring its bytes to the thread. Rejects with the error of the
+   * JsonWriter; with ERR_SERVICE `too-large` when it exceeds the time or memory limit; with ERR_BUSY when the queue exceeds
+   * its limits; with ERR_TIMEOUT when the deadline passes, the signal aborts, or the converter is closed.
    */
   write(order: Order, waiting: ReplyWait): Promise<WrittenReply>;
-  /** Ends the thread; what is not written rejects. */
+  /** Ends the thread and rejects everything pending. */
   close(): Promise<void>;
 }
 
 export interface LargeOptions {
-  /** With all types of replies. */
+  /** All types of replies. */
   readonly base: FileRegistry;
-  /** What was learned of the node since; it only grows. @default nothing */
+  /** Types learned from the node since; the list only grows. @default none */
   readonly lessons?: readonly Lesson[];
   readonly form: JsonForm;
-  /** For one reply. @default SERVER_LIMITS.gatewayLargeMs, SERVER_LIMITS.gatewayLargeMemoryMb */
+  /** Limits per reply. @default SERVER_LIMITS.gatewayLargeMs, SERVER_LIMITS.gatewayLargeMemoryMb */
   readonly ms?: number;
   readonly memoryMb?: number;
-  /** Replies that wait, and bytes of them with the one that is being written. @default SERVER_LIMITS.gatewayLargeWaiting, SERVER_LIMITS.gatewayLargeBytes */
+  /**
+   * Limits on queued replies, and on bytes including the current one.
+   * @default SERVER_LIMITS.gatewayLargeWaiting, SERVER_LIMITS.gatewayLargeBytes
+   */
   readonly most?: number;
   readonly mostBytes?: number;
 }
 
 interface Job {
   readonly order: Order;
-  resolve(written: WrittenReply): void;
+  resolve(reply: WrittenReply): void;
   reject(error: Error): void;
 }
 
-/** The thread starts with the first large reply, and again after it had to be ended; at rest it keeps no process alive. */
+/**
+ * Starts the thread on the first large reply, and again after it had to be ended; an idle thread does not keep the process
+ * alive.
+ */
 export function largeReplies({ base, lessons = [], form, ...options }: LargeOptions): LargeReplies {
   const { ms = SERVER_LIMITS.gatewayLargeMs, memoryMb = SERVER_LIMITS.gatewayLargeMemoryMb } = options;
   const { most = SERVER_LIMITS.gatewayLargeWaiting, mostBytes = SERVER_LIMITS.gatewayLargeBytes } = options;
@@ -67,7 +73,7 @@ export function largeReplies({ base, lessons = [], form, ...options }: LargeOpti
   let queue: Job[] = [];
   let thread: Worker | undefined;
   let job: Job | undefined;
-  /** How many lessons the thread has had. */
+  /** Lessons already sent to the thread. */
   let taught = 0;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -88,25 +94,25 @@ export function largeReplies({ base, lessons = [], form, ...options }: LargeOpti
 
   function start(): Worker {
     taught = 0;
-    const made = startWorker(new URL('./render-thread.ts', import.meta.url), {
+    const worker = startWorker(new URL('./render-thread.ts', import.meta.url), {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     });
-    made.on('message', (outcome: RenderOutcome) => {
-      if (made !== thread || !job) return;
+    worker.on('message', (outcome: RenderOutcome) => {
+      if (worker !== thread || !job) return;
       clearTimeout(timer);
       settle(job, outcome);
       next();
     });
     const fail = (why: unknown) => {
-      if (made === thread) end(threadError(why, memoryMb));
+      if (worker === thread) end(threadError(why, memoryMb));
     };
-    made.on('error', fail);
-    made.on('exit', fail);
-    return made;
+    worker.on('error', fail);
+    worker.on('exit', fail);
+    return worker;
   }
 
-  // The next reply gets another thread.
+  // The next reply gets a new thread.
   function end(why: Error): void {
     clearTimeout(timer);
     void thread?.terminate();
@@ -118,7 +124,7 @@ export function largeReplies({ base, lessons = [], form, ...options }: LargeOpti
   async function wait(order: Order, { deadlineMs, signal }: ReplyWait): Promise<WrittenReply> {
     let giveUp = () => {};
     let timer: NodeJS.Timeout | undefined;
-    const written = new Promise<WrittenReply>((resolve, reject) => {
+    const reply = new Promise<WrittenReply>((resolve, reject) => {
       const one = { order, resolve, reject };
       giveUp = () => {
         queue = queue.filter((other) => other !== one);
@@ -130,7 +136,7 @@ export function largeReplies({ base, lessons = [], form, ...options }: LargeOpti
     signal.addEventListener('abort', giveUp, { once: true });
     if (!job) next();
     try {
-      return await written;
+      return await reply;
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', giveUp);
@@ -166,7 +172,7 @@ function encodeRegistry({ files }: FileRegistry): Uint8Array {
   return toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
 }
 
-/** Bytes in memory of their own, which can be handed to a thread. */
+/** The bytes in a buffer of their own, which can be transferred to a thread. */
 function toMovable(bytes: Uint8Array): Uint8Array {
   return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
@@ -187,16 +193,16 @@ function threadError(why: unknown, memoryMb: number): Error {
 }
 
 function tooMuchError(what: string): TwinlineError {
-  const message = `The reply of the node takes more than ${what} to be written as JSON. Ask for smaller pages.`;
+  const message = `Converting the node's reply to JSON takes more than ${what}. Request smaller pages.`;
   return new TwinlineError('ERR_SERVICE', message, { reason: 'too-large' });
 }
 
 function busyError(): TwinlineError {
   const message =
-    'Too many large replies of the node wait to be written as JSON. Ask again later, or for smaller pages.';
+    'Too many large replies are waiting to be converted to JSON. Try again later, or request smaller pages.';
   return new TwinlineError('ERR_BUSY', message);
 }
 
 function lateError(): TwinlineError {
-  return new TwinlineError('ERR_TIMEOUT', 'The deadline passed before the reply of the node was written as JSON.');
+  return new TwinlineError('ERR_TIMEOUT', "The deadline passed before the node's reply was converted to JSON.");
 }

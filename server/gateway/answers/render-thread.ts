@@ -1,4 +1,4 @@
-// The thread that writes large replies as JSON, one after the other: what the event loop would stand still for.
+// The worker thread that converts large replies to JSON, one after the other, to keep the event loop free.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { createFileRegistry, fromBinary } from '@bufbuild/protobuf';
@@ -14,22 +14,22 @@ import {
 } from '../../../lib/gateway/index.ts';
 import { GATEWAY_LIMITS } from '../../../lib/gateway/limits.ts';
 
-/** What the thread is given when it starts. */
+/** The thread's initial data. */
 export interface ThreadData {
-  /** A FileDescriptorSet, each file after those that it imports. */
+  /** A FileDescriptorSet, sorted by imports. */
   readonly set: Uint8Array;
   readonly form: JsonForm;
 }
 
 export interface Order {
-  /** The name of the message type, and of its field that is the whole answer. */
+  /** The name of the message type, and of the single field to return, if any. */
   readonly type: string;
   readonly only: string | undefined;
-  /** Moved here, not copied. */
+  /** Transferred, not copied. */
   readonly bytes: Uint8Array;
 }
 
-/** An order with the types that were learned since the one before. */
+/** An order, with the types learned since the previous one. */
 export interface Message {
   readonly order: Order;
   readonly lessons: readonly Lesson[];
@@ -40,23 +40,23 @@ export type RenderOutcome =
       readonly kind: 'json';
       readonly json: Uint8Array;
       readonly tag: string;
-      /** Types that are not declared; then the bytes are moved back, for another try. */
+      /** Undeclared types; if there are any, the input is transferred back for another attempt. */
       readonly unknown: readonly string[];
       readonly bytes?: Uint8Array;
     }
-  /** What the writer threw; `reason` only when it says why the reply cannot be written. */
+  /** The writer's error; `reason` is set only if it explains why the reply cannot be written. */
   | { readonly kind: 'error'; readonly reason: string | undefined; readonly message: string };
 
 const { set, form } = workerData as ThreadData;
 const learned = learnedTypes(createFileRegistry(fromBinary(FileDescriptorSetSchema, set)));
 const { registry } = learned;
 const writers = createJsonWriters({ registry, form });
-const known = new Map<string, JsonWriter>();
+const cache = new Map<string, JsonWriter>();
 
 function findWriter({ type, only }: Order): JsonWriter {
   const name = `${type} ${only ?? ''}`;
-  const writer = known.get(name) ?? writers.findWriter(registry.getMessage(type)!, only);
-  known.set(name, writer);
+  const writer = cache.get(name) ?? writers.findWriter(registry.getMessage(type)!, only);
+  cache.set(name, writer);
   return writer;
 }
 
@@ -67,10 +67,10 @@ parentPort!.on('message', ({ order, lessons }: Message) => {
     const add = (name: string) => {
       if (names.size < GATEWAY_LIMITS.typesPerReply && name.length <= GATEWAY_LIMITS.typeNameChars) names.add(name);
     };
-    const written = findWriter(order)(order.bytes, { unknown: { add } });
-    const tag = entityTag(written);
-    // What is short lies in memory that others share, which cannot be moved.
-    const json = written.length === written.buffer.byteLength ? written : new Uint8Array(written);
+    const rendered = findWriter(order)(order.bytes, { unknown: { add } });
+    const tag = entityTag(rendered);
+    // Small buffers share a pool, which cannot be transferred.
+    const json = rendered.length === rendered.buffer.byteLength ? rendered : new Uint8Array(rendered);
     const back = names.size ? { bytes: order.bytes } : {};
     const outcome: RenderOutcome = { kind: 'json', json, tag, unknown: [...names], ...back };
     const moved = [json, ...(outcome.bytes ? [outcome.bytes] : [])].map(({ buffer }) => buffer as ArrayBuffer);

@@ -1,5 +1,5 @@
-// How the gateway answers: straight to the response of Node, with one array of headers, for this is a hot path; and errors that
-// the whole server shares, such as too many requests, in the gateway's own form.
+// Sends responses directly on Node's response, with one array of headers, because this is a hot path. Errors shared by the
+// whole server, such as too many requests, get the gateway's own form.
 
 import type { HttpAnswer, StatusAnswers } from '../../../lib/gateway/index.ts';
 import { REFUSALS, Refusal, type RefusalKind } from '../../http/errors.ts';
@@ -12,33 +12,32 @@ export interface GatewayResponse {
   readonly body?: string | Buffer;
   /** Of the body. @default 'application/json' */
   readonly type?: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers?: readonly string[] | undefined;
-  /** Of HTTP, after the body: only for who says `TE: trailers`. */
+  /** HTTP trailers, sent only to clients with `TE: trailers`. */
   readonly trailers?: Readonly<Record<string, string>>;
 }
 
-// What every answer of the server carries; `Vary` as the middleware for CORS sets it, which is asked only when a page of
-// another origin calls.
+// Headers of every response. `Vary` matches that of the CORS middleware, which runs only for requests from other origins.
 const ALWAYS: readonly string[] = ['Vary', 'Origin', ...SECURITY_HEADERS.flat()];
 
 const FULL: GatewayResponse = {
   http: 503,
-  body: '{"code":14,"message":"Too many bytes of answers wait to be read. Try again later.","details":[]}',
+  body: '{"code":14,"message":"Too many bytes of responses are waiting to be read. Try again later.","details":[]}',
   headers: ['Retry-After', '5'],
 };
 
-/** Sends a response whole; 503 instead of a large one while too many wait to be read. */
+/** Sends a response; a large one becomes a 503 while too many bytes are waiting to be read. */
 export function sendResponse(exchange: Exchange, response: GatewayResponse): void {
   const { res, requestId } = exchange;
-  // Of an answer that has begun only the end can be taken away.
+  // Once headers are sent we can only cut the response short.
   if (res.headersSent) return void res.destroy();
-  const chosen = mayBeSent(res, Buffer.byteLength(response.body ?? '')) ? response : FULL;
-  const { http, body, type = 'application/json', headers = [], ...rest } = chosen;
+  const sendable = mayBeSent(res, Buffer.byteLength(response.body ?? '')) ? response : FULL;
+  const { http, body, type = 'application/json', headers = [], ...rest } = sendable;
   const list = [...ALWAYS, 'X-Request-Id', requestId, ...headers];
   const trailers = rest.trailers && body !== undefined ? filterTrailers(exchange, rest.trailers) : undefined;
   if (body !== undefined) list.push('Content-Type', type);
-  // With trailers the body is chunked.
+  // With trailers, the body is chunked.
   if (trailers) list.push('Trailer', Object.keys(trailers).join(', '));
   else if (body !== undefined) list.push('Content-Length', String(Buffer.byteLength(body)));
   res.writeHead(http, list);
@@ -55,13 +54,13 @@ function filterTrailers(
   return takes && Object.keys(trailers).length ? trailers : undefined;
 }
 
-/** Sends the head of an answer whose body comes later, or never. */
+/** Sends the headers of a response whose body follows later, if at all. */
 export function beginResponse({ res, requestId }: Exchange, headers: readonly string[]): void {
   res.writeHead(200, [...ALWAYS, 'X-Request-Id', requestId, ...headers]);
   res.flushHeaders();
 }
 
-// Codes of gRPC.
+// gRPC codes.
 const CODES: { readonly [kind in RefusalKind]: number } = {
   'bad-request': 3,
   unauthorized: 16,
@@ -77,7 +76,7 @@ const CODES: { readonly [kind in RefusalKind]: number } = {
   unavailable: 14,
 };
 
-/** The answer to anything that was thrown. */
+/** The response to any thrown error. */
 export function errorResponse(error: unknown, answers: StatusAnswers): HttpAnswer {
   if (!(error instanceof Refusal)) return answers.ofError(error);
   const body = { code: CODES[error.kind], message: error.message, details: [] };

@@ -1,4 +1,4 @@
-// Answers that are streams of messages: a line of JSON or an event for each, no faster than they are read.
+// Streaming replies: one line of JSON or one SSE event per message, no faster than the client reads.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import accepts from 'accepts';
@@ -15,14 +15,14 @@ import { SERVER_LIMITS } from '../../config/limits.ts';
 import { waitUntilTaken } from '../../http/event-streams.ts';
 import type { Exchange } from '../../http/fast-path.ts';
 import { WAITING } from '../../http/guard.ts';
-import { takeLivePlace } from '../../http/live-places.ts';
+import { takeLivePlace } from '../../http/unsent.ts';
 import type { GatewayRoute } from '../catalog.ts';
 import type { NodeRequest } from '../request.ts';
 import { beginResponse, errorResponse, sendResponse } from './response.ts';
 import { challengeHeaders, describeStatus, RAW, renderReply, type Service } from './unary.ts';
 
 export interface Streams {
-  /** Answers with the stream of a call; resolves when all is over. */
+  /** Answers with the stream of a call; resolves when it is over. */
   answer(
     exchange: Exchange,
     route: GatewayRoute,
@@ -34,12 +34,12 @@ export interface Streams {
 
 interface StreamForm {
   readonly type: string;
-  /** Headers, names and values in turn. */
+  /** Headers as alternating names and values. */
   readonly headers?: readonly string[];
-  /** What stands around a message. */
+  /** What surrounds a message. */
   readonly before: Buffer;
   readonly after: Buffer;
-  /** What stands at the end of a stream that failed; undefined: nothing can, and the connection is cut. */
+  /** The end of a failed stream; undefined when the form has none, and the connection is cut instead. */
   error(body: string): string | undefined;
 }
 
@@ -58,7 +58,7 @@ const FORMS: { readonly [type: string]: StreamForm } = {
   },
 };
 
-/** Sends one message; false when the reader has much to take. A large one is not copied. */
+/** Sends one message without copying a large one; false when the client should catch up first. */
 function send(res: ServerResponse, { before, after }: StreamForm, message: Buffer): boolean {
   if (message.length <= SERVER_LIMITS.gatewayBriefBytes) return res.write(Buffer.concat([before, message, after]));
   res.cork();
@@ -70,12 +70,12 @@ function send(res: ServerResponse, { before, after }: StreamForm, message: Buffe
 }
 
 const UNSTORED = ['Cache-Control', 'no-store', 'X-Accel-Buffering', 'no'];
-const STOPPING = '{"code":14,"message":"The server is stopping. Ask again.","details":[]}';
+const STOPPING = '{"code":14,"message":"The server is stopping. Try again.","details":[]}';
 
 interface StreamRules {
-  /** Milliseconds that a reader may take nothing. */
+  /** Milliseconds that a client may read nothing. */
   readonly stallMs?: number;
-  /** @default the system's clock */
+  /** @default systemClock */
   readonly clock?: Clock;
 }
 
@@ -95,17 +95,17 @@ export function openStreams({ stallMs = SERVER_LIMITS.eventStallMs, clock = syst
       return void res.end();
     }
     const freePlace = takeLivePlace(res);
-    const ended = new AbortController();
-    const leave = () => ended.abort();
+    const ending = new AbortController();
+    const leave = () => ending.abort();
     res.once('close', leave);
-    open.add(ended);
+    open.add(ending);
     try {
       const { message, metadata, deadlineMs } = request;
-      const call = { path: route.grpcPath, requests: [message], metadata, deadlineMs, signal: ended.signal };
+      const call = { path: route.grpcPath, requests: [message], metadata, deadlineMs, signal: ending.signal };
       const stream = service.channel.stream(call);
       const messages = stream.messages[Symbol.asyncIterator]();
       const first = await messages.next();
-      const waiting = { deadlineMs, signal: ended.signal };
+      const waiting = { deadlineMs, signal: ending.signal };
       if (first.done && (await fails(exchange, stream, { service, waiting }))) return;
       const metadataHeaders = toHeaders(await stream.headers, service.catalog.back);
       const form = route.isRaw && !first.done ? rawForm(first.value) : jsonForm;
@@ -115,9 +115,9 @@ export function openStreams({ stallMs = SERVER_LIMITS.eventStallMs, clock = syst
       const lines = { first, messages, stream };
       await pump(res, lines, { form, route, service, waiting });
     } finally {
-      // What was thrown before its messages were read leaves a call behind.
-      ended.abort();
-      open.delete(ended);
+      // Cancels the call if an error was thrown before its messages were read.
+      ending.abort();
+      open.delete(ending);
       freePlace();
       res.off('close', leave);
     }
@@ -138,7 +138,7 @@ export function openStreams({ stallMs = SERVER_LIMITS.eventStallMs, clock = syst
     await messages.return?.();
     const { status, trailers } = await stream.end;
     if (res.destroyed) return;
-    // A reader that takes nothing would never see the end.
+    // A client that reads nothing would never see the end.
     if (res.writableNeedDrain) return void res.destroy();
     if (!fault && status.code !== 0 && !isClosed) fault = await describeStatus({ status, trailers }, service, waiting);
     const words = isClosed && signal.aborted ? STOPPING : fault?.body;
@@ -151,7 +151,7 @@ export function openStreams({ stallMs = SERVER_LIMITS.eventStallMs, clock = syst
     answer,
     close() {
       isClosed = true;
-      for (const ended of open) ended.abort();
+      for (const ending of open) ending.abort();
     },
   };
 }
@@ -169,7 +169,7 @@ interface StreamRequest {
   readonly waiting: { readonly deadlineMs: number; readonly signal: AbortSignal };
 }
 
-/** One message of the node, as the answer holds it. */
+/** Converts one message to its form in the response. */
 async function writeMessage(bytes: Buffer, { route, service, waiting }: Omit<StreamRequest, 'form'>): Promise<Buffer> {
   if (route.isRaw) return readHttpBody(bytes).data;
   return (await renderReply({ route, bytes }, service, waiting)).value.json;
@@ -181,8 +181,8 @@ function chooseForm(req: IncomingMessage): StreamForm {
 }
 
 /**
- * The form of messages that are a google.api.HttpBody, by the first of them. As grpc-gateway does, a line of text ends
- * after each; bytes of another type are one file, which a line end would break.
+ * The form of google.api.HttpBody messages, chosen by the first one. As in grpc-gateway, text messages end with a newline;
+ * bytes of another type form a single file, which a newline would corrupt.
  */
 function rawForm(first: Buffer): StreamForm {
   const { type } = readHttpBody(first);
@@ -193,7 +193,7 @@ function rawForm(first: Buffer): StreamForm {
 const LINE_END = Buffer.from('\n');
 const NOTHING = Buffer.alloc(0);
 
-// A call that failed before its first message is answered like any other.
+// A call that failed before its first message gets an ordinary error response.
 async function fails(
   exchange: Exchange,
   { end, headers }: MessageStream,

@@ -1,5 +1,5 @@
-// One answer for one question: from the cache, from a call that runs already, or from the node; its reply as JSON, large ones
-// in a thread, so that the event loop never stands still for one.
+// Unary calls: answered from the cache, by joining a running call, or by the node. The reply becomes JSON; large ones in a
+// thread, so that they do not block the event loop.
 
 import type { IncomingMessage } from 'node:http';
 import fresh from 'fresh';
@@ -32,31 +32,31 @@ import type { NodeRequest } from '../request.ts';
 import type { LargeReplies, ReplyWait, WrittenReply } from './large-replies.ts';
 import { type GatewayResponse, sendResponse } from './response.ts';
 
-/** What answers are made with. */
+/** The parts of the gateway's service. */
 export interface Service {
   readonly catalog: Catalog;
   readonly channel: GuardedChannel;
   readonly cache: AnswerCache<CachedResponse>;
   readonly renderer: Renderer;
-  /** Types inside an Any that no descriptor declares. */
+  /** Resolves undeclared types inside an Any. */
   readonly types: TypeSource;
   readonly counts: GatewayCounts;
 }
 
-/** A response that is ready to be sent, also to several. */
+/** A complete response that can be sent to several clients. */
 export interface CachedResponse extends GatewayResponse {
   readonly body: Buffer;
   readonly headers: readonly string[];
   readonly trailers: Readonly<Record<string, string>>;
-  /** The body says all that can be said: no type inside it may be known a moment later. */
+  /** Whether the body is final: no unknown type in it may become known shortly. */
   readonly isFinal: boolean;
   /** Undefined for an error. */
   readonly tag: string | undefined;
-  /** The height that the node answered with. */
+  /** The height of the node's reply. */
   readonly height: string | undefined;
 }
 
-/** What a cache asks about such responses. */
+/** How the cache treats such responses. */
 export const CACHE_RULES: Pick<CacheOptions<CachedResponse>, 'countBytes' | 'isKept' | 'readHeight'> = {
   countBytes: ({ body, headers, trailers }) => {
     const texts = [...headers, ...Object.values(trailers)];
@@ -66,29 +66,29 @@ export const CACHE_RULES: Pick<CacheOptions<CachedResponse>, 'countBytes' | 'isK
   readHeight: ({ height }) => height,
 };
 
-/** Calls the node, or joins those who call already, and answers. Rejects when the reply cannot be read. */
+/** Calls the node, or joins a running call, and responds. Rejects when the reply is malformed. */
 export async function answerUnary(
   exchange: Exchange,
   route: GatewayRoute,
   { request, service }: { request: NodeRequest; service: Service },
 ): Promise<void> {
   const { res } = exchange;
-  const left = new Stop();
-  const leave = () => left.abort();
+  const caller = new Stop();
+  const leave = () => caller.abort();
   res.once('close', leave);
-  const waiting = { deadlineMs: request.deadlineMs, signal: left };
+  const waiting = { deadlineMs: request.deadlineMs, signal: caller };
   const load = (signal: StopSignal) => callNode(route, request, { service, signal });
   try {
     const result: CacheResult<CachedResponse> = route.isShared
       ? await service.cache.answer(cacheKey(route, request), waiting, load)
-      : { kind: 'answer', answer: await load(left), from: 'node' };
+      : { kind: 'answer', answer: await load(caller), from: 'node' };
     sendResult(exchange, result, service);
   } finally {
     res.off('close', leave);
   }
 }
 
-// Calls with a deadline of their own run apart: it ends them for all who wait, and the node gets it.
+// A call with its own deadline is not shared: the deadline would end it for all waiters, and the node receives it.
 function cacheKey(
   { grpcPath }: GatewayRoute,
   { message, metadata, deadlineMs, isHasty }: NodeRequest,
@@ -104,23 +104,24 @@ async function callNode(
   { service, signal }: { readonly service: Service; readonly signal: StopSignal },
 ): Promise<CachedResponse> {
   const { back } = service.catalog;
-  const begun = performance.now();
+  const startedAt = performance.now();
   const answer = await service.channel.unary({ path: route.grpcPath, request: message, metadata, deadlineMs, signal });
-  const tookMs = performance.now() - begun;
+  const tookMs = performance.now() - startedAt;
   service.counts.countCall(tookMs);
   const early = answer.trailers.length ? [...answer.headers, ...earlyTrailers(answer.trailers, back)] : answer.headers;
-  const given = toHeaders(early, back);
+  const replyHeaders = toHeaders(early, back);
   const trailers = toTrailers(answer.trailers, back);
   const waiting = { deadlineMs: deadlineMs - tookMs, signal };
-  if (answer.status.code !== 0) return { ...(await makeFailedResponse(answer, { service, waiting, given })), trailers };
+  if (answer.status.code !== 0)
+    return { ...(await makeFailedResponse(answer, { service, waiting, given: replyHeaders })), trailers };
   const { body, type, tag, isFinal } = await renderBody({ route, bytes: answer.bytes }, service, waiting);
-  // A client that keeps the body asks whether it is still true.
+  // Clients may keep the body but must revalidate it.
   const own = ['ETag', tag, 'Cache-Control', 'no-cache', ...(type ? RAW : [])];
-  const headers = [...own, ...Object.entries(given).flat()];
-  return { http: 200, body, ...(type && { type }), headers, trailers, isFinal, tag, height: given[HEIGHT] };
+  const headers = [...own, ...Object.entries(replyHeaders).flat()];
+  return { http: 200, body, ...(type && { type }), headers, trailers, isFinal, tag, height: replyHeaders[HEIGHT] };
 }
 
-/** What comes from the node as a body of its own must not act as a page of this server. */
+/** A raw body from the node must not act as a page of this server. */
 export const RAW: readonly string[] = ['Content-Security-Policy', 'sandbox'];
 
 async function renderBody(reply: NodeReply, service: Service, waiting: ReplyWait) {
@@ -134,18 +135,18 @@ async function renderBody(reply: NodeReply, service: Service, waiting: ReplyWait
 
 async function makeFailedResponse(
   { status, headers, trailers }: RpcAnswer,
-  { service, waiting, given }: { service: Service; waiting: ReplyWait; given: Record<string, string> },
+  { service, waiting, given: replyHeaders }: { service: Service; waiting: ReplyWait; given: Record<string, string> },
 ): Promise<CachedResponse> {
   const answer = await describeStatus({ status, trailers }, service, waiting);
   const { retryMs } = service.channel.breaker();
-  if (retryMs > 0) given['retry-after'] = String(Math.ceil(retryMs / 1_000));
+  if (retryMs > 0) replyHeaders['retry-after'] = String(Math.ceil(retryMs / 1_000));
   return readyResponse(answer, [
     ...challengeHeaders(answer, [...headers, ...trailers]),
-    ...Object.entries(given).flat(),
+    ...Object.entries(replyHeaders).flat(),
   ]);
 }
 
-/** The answer to a call that did not end well, with the details in `grpc-status-details-bin`. */
+/** The response to a failed call, with the details from `grpc-status-details-bin`. */
 export async function describeStatus(
   { status, trailers }: Pick<RpcAnswer, 'status' | 'trailers'>,
   { catalog, types }: Pick<Service, 'catalog' | 'types'>,
@@ -158,7 +159,7 @@ export async function describeStatus(
 
 const CHALLENGE = /^[\w!#$%&'*+.^`|~-]+( [\x20-\x7e]+)?$/;
 
-/** RFC 9110: a 401 says how to authenticate, in the words of the node if it has any. Names and values in turn. */
+/** RFC 9110: a 401 needs a challenge, taken from the node if it sent one. Alternating names and values. */
 export function challengeHeaders({ http }: HttpAnswer, metadata: Metadata): readonly string[] {
   if (http !== 401) return [];
   const own = metadata.find(([name]) => name === 'www-authenticate')?.[1];
@@ -183,7 +184,7 @@ function isFresh({ headers, method }: IncomingMessage, etag: string): boolean {
   return headers['if-none-match'] !== undefined && (method === 'GET' || method === 'HEAD') && fresh(headers, { etag });
 }
 
-/** A message of the node, and the route that it answers. */
+/** A message from the node and its route. */
 interface NodeReply {
   readonly route: GatewayRoute;
   readonly bytes: Uint8Array;
@@ -191,8 +192,8 @@ interface NodeReply {
 
 export interface Renderer {
   /**
-   * The JSON of a reply, at once unless it is large or becomes so. A thread takes its bytes away; {@link WrittenReply.bytes} are
-   * given back when it met unknown types. Throws or rejects as a JsonWriter and {@link LargeReplies.write} do.
+   * Converts a reply to JSON: synchronously, or in a thread if it is or becomes large. The thread takes the bytes; {@link
+   * WrittenReply.bytes} returns them if it met unknown types. Fails like a JsonWriter and {@link LargeReplies.write}.
    */
   render(reply: NodeReply, unknown: UnknownTypes, waiting: ReplyWait): Buffer | Promise<WrittenReply>;
   close(): Promise<void>;
@@ -219,8 +220,8 @@ export function createRenderer(large: LargeReplies): Renderer {
 }
 
 /**
- * The JSON of a reply, written again when the node could be asked for types that are inside it. `tag` is there when a
- * thread has made it. Rejects as {@link Renderer.render} does.
+ * Converts a reply to JSON, and again after the node could be asked for types inside it. `tag` is present if a thread has
+ * computed it. Rejects like {@link Renderer.render}.
  */
 export function renderReply(
   reply: NodeReply,
@@ -229,12 +230,12 @@ export function renderReply(
 ): Promise<BuiltType<{ readonly json: Buffer; readonly tag?: string }>> {
   let { bytes } = reply;
   return types.make((unknown) => {
-    const written = renderer.render({ route: reply.route, bytes }, unknown, waiting);
-    if (Buffer.isBuffer(written)) return { json: written };
-    return written.then((made) => {
-      for (const name of made.unknown) unknown.add(name);
-      bytes = made.bytes ?? bytes;
-      return made;
+    const rendered = renderer.render({ route: reply.route, bytes }, unknown, waiting);
+    if (Buffer.isBuffer(rendered)) return { json: rendered };
+    return rendered.then((message) => {
+      for (const name of message.unknown) unknown.add(name);
+      bytes = message.bytes ?? bytes;
+      return message;
     });
   }, waiting);
 }

@@ -2,8 +2,8 @@
 
 import type { Context, Middleware } from 'koa';
 import type { Redactor } from '../../../lib/redact.ts';
-import type { Log } from '../../health/log.ts';
-import type { Metrics } from '../../health/metrics.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import { type ErrorAnswer, errorAnswer, Refusal } from '../errors.ts';
 import { NO_ROUTE, nameSpan } from '../guard.ts';
 

@@ -1,14 +1,18 @@
-// Who counts as an operator: holders of a token; without one, only this machine, and only in development.
+// Who counts as an operator: holders of a token; without one, only this machine, and only in development. And what pages of other sites
+// may not have a browser do here.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../../lib/clock.ts';
 import { growing } from '../../../lib/common-limits.ts';
 import { shortMac } from '../../../lib/keyring.ts';
+import type { Config } from '../../config/config.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
+import { callRarely, type Log } from '../../telemetry/log.ts';
 import { REFUSALS, Refusal } from '../errors.ts';
-import type { ReadClient } from './client.ts';
-import { isAskedLocally, ownOriginOnly } from './own-origin.ts';
+import { clientReader, type ReadClient } from './client.ts';
 
 export interface OperatorRule {
   /** Undefined where there are none. */
@@ -41,6 +45,26 @@ export interface OperatorTokensOptions {
   readonly onWrong?: (address: string) => void;
   /** Milliseconds that only go forward. @default performance.now */
   readonly now?: () => number;
+}
+
+/** The rule of a configuration; the log is told of guesses. */
+export function operatorRule(
+  config: Pick<Config, 'trustedProxies' | 'production' | 'publicUrl' | 'operatorTokens' | 'rateLimit' | 'keyring'>,
+  { log, clock }: { readonly log: Pick<Log, 'warn'>; readonly clock: Pick<Clock, 'monotonic'> },
+): OperatorRule {
+  const { trustedProxies: proxies, production, publicUrl, operatorTokens: tokens } = config;
+  const readClient = clientReader({ ...config.rateLimit, proxies });
+  const onWrong = callRarely(
+    (address: string, times) => log.warn({ address, times }, 'wrong tokens of operators: somebody may be guessing'),
+    clock,
+  );
+  const key = config.keyring.subkey('operator-pass/v1')!;
+  return {
+    production,
+    publicUrl,
+    readClient,
+    tokens: tokens.length ? operatorTokens(tokens, { key, readClient, onWrong, now: clock.monotonic }) : undefined,
+  };
 }
 
 const { operatorFailures, operatorFailureMs } = SERVER_LIMITS;
@@ -135,3 +159,57 @@ function secretCheck(secret: string): (given: string) => boolean {
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
+
+// A page of another site can reach this machine by a name of its own that leads here, but not by ours.
+const LOCAL_NAME = /^(localhost|[\w-]+\.localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i;
+
+/**
+ * Whether a browser asked this machine by its own name, as somebody does who sits at it or has a tunnel to it: behind a proxy that
+ * says so, everybody's socket comes from the proxy.
+ */
+export function isAskedLocally({ host = '', ...headers }: IncomingHttpHeaders): boolean {
+  return headers['x-forwarded-for'] === undefined && headers.forwarded === undefined && LOCAL_NAME.test(host);
+}
+
+/**
+ * Whether the header `Origin` names this server: the origin of `publicUrl`, and the host that was asked where that is a name of this
+ * machine or there is no `publicUrl`. Undefined without the header.
+ */
+function namesThisServer(headers: IncomingHttpHeaders, publicUrl: string | undefined): boolean | undefined {
+  const { origin, host } = headers;
+  if (origin === undefined) return undefined;
+  if (publicUrl !== undefined && origin === new URL(publicUrl).origin) return true;
+  const countsHost = publicUrl === undefined || isAskedLocally(headers);
+  return countsHost && URL.canParse(origin) && new URL(origin).host === host;
+}
+
+/** Whether a page of another origin asks. Following a link that leads here does not count. */
+export function isForeign(headers: IncomingHttpHeaders, publicUrl?: string): boolean {
+  const isOwnPage = namesThisServer(headers, publicUrl);
+  if (isOwnPage !== undefined) return !isOwnPage;
+  const site = headers['sec-fetch-site'];
+  const isOwn = site === undefined || site === 'same-origin' || site === 'none';
+  return !isOwn && headers['sec-fetch-mode'] !== 'navigate';
+}
+
+/** Refuses what pages of other origins ask for. */
+export function ownOriginOnly(publicUrl: string | undefined): Middleware {
+  return (ctx, next) => {
+    if (isForeign(ctx.req.headers, publicUrl))
+      throw new Refusal('bad-request', 'Only pages of this server may read this: the header Origin names another');
+    ctx.set('Cross-Origin-Resource-Policy', 'same-origin');
+    return next();
+  };
+}
+
+/** Lets through only what a page of this server posts as JSON. Cookies with `SameSite=Strict` protect the same routes. */
+export function ownPagesOnly(publicUrl: string | undefined): Middleware {
+  return (ctx, next) => {
+    const site = ctx.get('sec-fetch-site');
+    if (!namesThisServer(ctx.req.headers, publicUrl) || (site !== '' && site !== 'same-origin'))
+      throw new Refusal('bad-request', 'Only pages of this server may ask for this: the header Origin names another');
+    // Forms of other sites cannot send this type.
+    if (!ctx.is('application/json')) throw new Refusal('unsupported-media-type');
+    return next();
+  };
+}

@@ -1,13 +1,13 @@
-// States of a drawing as buttons: one of them is a stop of Tab, arrow keys lead from one to the next, Enter and Space open one.
+// Keyboard access to the states of a drawing: one is a tab stop, arrow keys move between them, Enter and Space open one.
 
 export interface StateButtons {
-  /** What a button does, for those who hear the page. */
+  /** Description of the action for screen readers. */
   readonly says: string;
-  /** Called with the path of the state that is opened. */
+  /** Called with the path of the opened state. */
   readonly onOpen: (state: string) => void;
 }
 
-/** Makes the states of the drawings in a box buttons. */
+/** Makes buttons of the states in a box. */
 export function stateButtons(box: HTMLElement, { says, onOpen }: StateButtons) {
   const find = (target: EventTarget | null) => (target as Element).closest<SVGGElement>('.state');
   const open = (state: SVGGElement) => onOpen(state.getAttribute('data-state')!);
@@ -25,7 +25,7 @@ export function stateButtons(box: HTMLElement, { says, onOpen }: StateButtons) {
     event.preventDefault();
   });
 
-  // One state of all is a stop of Tab.
+  // Only one state is a tab stop.
   function offer(chosen: SVGGElement | null): void {
     for (const state of box.querySelectorAll('.state')) state.setAttribute('tabindex', state === chosen ? '0' : '-1');
   }
@@ -38,13 +38,13 @@ export function stateButtons(box: HTMLElement, { says, onOpen }: StateButtons) {
 
   return {
     offer,
-    /** Of a drawing that has come into the box; Tab leads to its start. */
+    /** Labels the states of a new drawing; its start is the tab stop. */
     name(drawn: SVGSVGElement): void {
-      // What is inside of an image has no names.
+      // Children of role=img have no accessible names.
       drawn.setAttribute('role', 'group');
       for (const state of drawn.querySelectorAll('.state')) {
         state.setAttribute('role', 'button');
-        // Its name is what stands in it.
+        // Named by its text.
         state.setAttribute('aria-description', says);
       }
       offer(drawn.querySelector<SVGGElement>('.state.start') ?? drawn.querySelector<SVGGElement>('.state'));
@@ -52,7 +52,7 @@ export function stateButtons(box: HTMLElement, { says, onOpen }: StateButtons) {
   };
 }
 
-/** Scrolls a box until an element in it is seen. */
+/** Scrolls a box to show an element. */
 export function bringIntoView(box: HTMLElement, active: Element, behavior: ScrollBehavior): void {
   const outer = box.getBoundingClientRect();
   const inner = active.getBoundingClientRect();
@@ -74,8 +74,8 @@ const DIRECTIONS: { readonly [key: string]: readonly [x: number, y: number] } = 
 };
 
 /**
- * The next state in the direction of an arrow key: of those that a way leads to or comes from, else of all, the nearest one, where
- * what lies beside the direction counts twice.
+ * The next state in the direction of an arrow key: the nearest of those connected by an arrow, else of all. Distance across the
+ * direction counts twice.
  */
 function findNext(from: SVGGElement, key: string): SVGGElement | undefined {
   const direction = DIRECTIONS[key];

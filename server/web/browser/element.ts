@@ -1,33 +1,41 @@
-// Making elements: what is put into one is text, unless it is an element itself; and values of variables as trees, in which
-// what is large is closed until it is opened.
+// Creates elements. Strings become text, never markup.
+
+import { type Markup, markupText } from '../../../lib/markup.ts';
 
 type Child = Node | string | false | undefined;
 
 interface Shape {
   readonly class?: string;
   readonly text?: string;
-  /** Attributes; `false` and what is undefined is left out, `true` has no value. */
+  /** Attributes; `false` and undefined are left out, `true` has no value. */
   readonly is?: { readonly [attribute: string]: string | number | boolean | undefined };
   readonly on?: { readonly [event: string]: (event: never) => void };
 }
 
-/** A new element with everything that it has from its beginning. */
+/** Creates an element. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   { class: names, text, is = {}, on = {} }: Shape = {},
   children: readonly Child[] = [],
 ): HTMLElementTagNameMap[Tag] {
-  const made = document.createElement(tag);
-  if (names !== undefined) made.className = names;
-  if (text !== undefined) made.textContent = text;
+  const node = document.createElement(tag);
+  if (names !== undefined) node.className = names;
+  if (text !== undefined) node.textContent = text;
   for (const [name, value] of Object.entries(is))
-    if (value !== undefined && value !== false) made.setAttribute(name, value === true ? '' : String(value));
-  for (const [name, listen] of Object.entries(on)) made.addEventListener(name, listen as EventListener);
-  made.append(...children.filter((child) => child !== false && child !== undefined));
-  return made;
+    if (value !== undefined && value !== false) node.setAttribute(name, value === true ? '' : String(value));
+  for (const [name, listen] of Object.entries(on)) node.addEventListener(name, listen as EventListener);
+  node.append(...children.filter((child) => child !== false && child !== undefined));
+  return node;
 }
 
-/** A button that does something. */
+/** The elements of a template, which escapes the text in it. */
+export function markupElements(markup: Markup): Element[] {
+  const template = document.createElement('template');
+  template.innerHTML = markupText(markup);
+  return [...template.content.children];
+}
+
+/** Creates a button. */
 export function button(
   label: string,
   press: () => void,
@@ -38,8 +46,8 @@ export function button(
 
 const COPIED_MS = 1_500;
 
-/** A button that copies a text, and says for a moment whether it could. */
-export function copyButton(readText: () => string, names: string): HTMLButtonElement {
+/** A button that copies a text and briefly shows whether it could. */
+export function copyButton(readText: () => string, names = ''): HTMLButtonElement {
   const copy = button('Copy', () => void press(), { class: names });
   async function press(): Promise<void> {
     copy.textContent = (await copyText(readText())) ? 'Copied' : 'Not allowed';
@@ -50,7 +58,7 @@ export function copyButton(readText: () => string, names: string): HTMLButtonEle
   return copy;
 }
 
-/** Whether a text could be copied: pages over plain HTTP have no clipboard, and users may refuse it. */
+/** Resolves to whether the text was copied. Pages over plain HTTP have no clipboard, and users may deny access. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -60,24 +68,24 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** Has the browser save something as a file. */
+/** Downloads content as a file. */
 export function download(content: Blob, name: string): void {
   const href = URL.createObjectURL(content);
   element('a', { is: { href, download: name } }).click();
   setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }
 
-/** An element that the server has put into the page. Throws when it has not: then page and script do not fit. */
+/** Finds an element of the page by id. Throws if the page does not match its script. */
 export function findElement<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
   const element = document.getElementById(id);
   if (element) return element as Kind;
   throw new Error(`The page has no #${id}.`);
 }
 
-/** Parts that are open from the beginning. */
+/** Trees with at most this many parts are open at first. */
 const OPEN_PARTS = 4;
 
-/** A value as text, or as a tree of its parts. */
+/** Shows a value as text, or as a tree of its parts. */
 export function valueTree(value: unknown, depth = 0): Node {
   if (value === null || typeof value !== 'object')
     return document.createTextNode(typeof value === 'string' && depth === 0 ? value : JSON.stringify(value));

@@ -1,4 +1,4 @@
-// Guides in a browser: code in colours, and a button that copies a command or a file.
+// Guides: syntax highlighting, and buttons that copy commands and files.
 
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
@@ -18,7 +18,7 @@ for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(
 for (const code of document.querySelectorAll<HTMLElement>('figure.code code')) {
   const text = code.textContent ?? '';
   const language = code.className.replace('language-', '');
-  // The library escapes what it is given.
+  // highlight.js escapes its input.
   if (language in LANGUAGES) code.innerHTML = hljs.highlight(text, { language }).value;
   const figure = code.closest('figure')!;
   if (figure.matches('.command, .file')) figure.append(copyButton(() => text, 'copy'));

@@ -1,5 +1,4 @@
-// For pages that have no script of their own: what their header does, and the words of `<time data-until="…">`, which are kept
-// true until the page is read again at that time.
+// Script of pages without their own: starts the header, and counts down `<time data-until="…">`, then reloads the page.
 
 import { formatSpan } from '../kit/time-words.ts';
 import { startHeader } from './site.ts';
@@ -10,7 +9,7 @@ const RELOAD_AFTER_MS = 1_500;
 
 for (const element of document.querySelectorAll<HTMLElement>('[data-until]')) {
   const until = Date.parse(element.dataset.until!);
-  // The clock of the reader may be wrong: only the time since the page was made counts.
+  // Uses only the time elapsed since the page was sent: the clock of the browser may be wrong.
   const ahead = Date.now() - Date.parse(element.dataset.now!);
   const timer = setInterval(() => {
     const seconds = Math.ceil((until - Date.now() + ahead) / 1_000);

@@ -1,6 +1,6 @@
-// The filter of reference pages: shows the entries that have all the words that are typed, and where other pages have them.
+// The filter of reference pages: shows entries that contain all typed words, and links to those of other pages.
 //
-// "/" begins, Enter goes to the first entry, Escape shows everything again.
+// "/" focuses the filter, Enter opens the first entry, Escape clears the filter.
 
 import { findElement } from './element.ts';
 import { startHeader } from './site.ts';
@@ -29,22 +29,22 @@ const LINKS_MOST = 20;
 function filter(): void {
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
   const has = (text: string) => words.every((word) => text.includes(word));
-  let found = 0;
+  let count = 0;
   for (const { element, text, title, entries, headings } of sections) {
-    // A section without entries is one thing; the words of a title mean all of it.
+    // A section without entries is shown or hidden as a whole; a matching title shows all entries.
     const isWhole = entries.length ? has(title) : has(text);
-    const shown = entries.filter((entry) => isWhole || has(entry.text));
-    for (const entry of entries) entry.element.hidden = !shown.includes(entry);
-    element.hidden = !isWhole && shown.length === 0;
+    const matches = entries.filter((entry) => isWhole || has(entry.text));
+    for (const entry of entries) entry.element.hidden = !matches.includes(entry);
+    element.hidden = !isWhole && matches.length === 0;
     for (const heading of headings) heading.hidden = !followingEntries(heading).some((entry) => !entry.hidden);
-    found += entries.length ? shown.length : Number(isWhole);
+    count += entries.length ? matches.length : Number(isWhole);
   }
   const others = words.length ? links.filter(({ text }) => has(text)).slice(0, LINKS_MOST) : [];
   for (const { element } of links) element.hidden = true;
   for (const { element } of others) element.hidden = false;
   findElement('contents').hidden = words.length > 0;
   elsewhere.hidden = others.length === 0;
-  status.textContent = words.length ? `${found} found here` : '';
+  status.textContent = words.length ? `${count} found here` : '';
 }
 
 function followingEntries(heading: HTMLElement): HTMLElement[] {
@@ -67,7 +67,7 @@ function openFirst(): void {
   first?.click();
 }
 
-// A link to an entry that is filtered out shows it.
+// Clears the filter if it hides the target of a link.
 function showTarget(): void {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target?.closest('[hidden]')) return;
@@ -87,6 +87,6 @@ document.addEventListener('keydown', (event) => {
   input.focus();
 });
 addEventListener('hashchange', showTarget);
-// A browser that comes back keeps what was typed.
+// Browsers restore the typed words when going back.
 addEventListener('pageshow', filter);
 findElement('filter').hidden = false;

@@ -1,4 +1,4 @@
-// The form of operators: shows the token once, and then the page that was asked for.
+// The sign-in form of operators: sends the token once, then reloads the requested page.
 
 import { findElement } from './element.ts';
 import { startHeader } from './site.ts';
@@ -13,7 +13,7 @@ findElement('sign-in').addEventListener('submit', async (event) => {
   const body = JSON.stringify({ token: token.value });
   const answer = await fetch('/operator/sign-in', { method: 'POST', headers, body }).catch(() => undefined);
   if (answer?.ok) return location.reload();
-  const said = (await answer?.json().catch(() => undefined)) as { error?: string } | undefined;
-  findElement('notice').textContent = said?.error ?? 'The server did not answer.';
+  const problem = (await answer?.json().catch(() => undefined)) as { error?: string } | undefined;
+  findElement('notice').textContent = problem?.error ?? 'The server did not answer.';
   token.select();
 });

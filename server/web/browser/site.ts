@@ -1,4 +1,4 @@
-// What the header of pages for operators does: it says that an edit of a menu is not served, and why, until it is; and signs out.
+// The header of pages for operators: shows menu edits that are not served, and signs out.
 
 import { element } from './element.ts';
 
@@ -16,13 +16,13 @@ async function ask(place: HTMLElement): Promise<void> {
   place.hidden = problems.length === 0;
   const more = problems.length - SHOWN;
   place.replaceChildren(
-    element('strong', { text: 'An edit is not served. Callers get the version before it.' }),
+    element('strong', { class: 'bad', text: 'An edit is not served. Callers get the previous version.' }),
     ...problems.slice(0, SHOWN).map((line) => element('pre', { text: line })),
-    ...(more > 0 ? [element('p', { text: `and ${more} more: npx twinline lint and test show all` })] : []),
+    ...(more > 0 ? [element('p', { text: `and ${more} more; run npx twinline lint and npx twinline test` })] : []),
   );
 }
 
-/** Asks now, every few seconds while the page is seen, and when it is seen again. */
+/** Polls while the page is visible. */
 function showRefusedEdits(place: HTMLElement): void {
   const askNow = () => void ask(place);
   askNow();
@@ -36,7 +36,7 @@ async function signOut(): Promise<void> {
   if (answer?.ok) location.assign('/');
 }
 
-/** Starts what the header of this page has. */
+/** Starts the header of the page. */
 export function startHeader(): void {
   const refused = document.getElementById('refused');
   if (refused) showRefusedEdits(refused);

@@ -1,4 +1,4 @@
-// Starts Swagger UI on /docs, and gives names to what it leaves without.
+// Starts Swagger UI on /docs and adds missing accessible names.
 
 import { startHeader } from './site.ts';
 
@@ -10,7 +10,7 @@ interface Links {
   readonly React: { createElement(type: unknown, props: object): unknown };
 }
 
-/** An operation is opened by a button, in which a link could not be reached; the address follows the button all the same. */
+/** Operations open by a button that cannot contain a link; the address is updated all the same. */
 const plainOperations = () => ({
   wrapComponents: {
     DeepLink:
@@ -20,7 +20,7 @@ const plainOperations = () => ({
   },
 });
 
-/** What it makes without a name or beyond the reach of a keyboard, and what these need. */
+/** Elements that Swagger UI creates without a name or without keyboard access, and the missing attributes. */
 const NAMES: { readonly [selector: string]: readonly [attribute: string, value: string] } = {
   '#servers': ['aria-label', 'Server'],
   'textarea.body-param__text': ['aria-label', 'Body of the request'],
@@ -48,7 +48,7 @@ SwaggerUIBundle({
   docExpansion: 'none',
   displayRequestDuration: true,
   persistAuthorization: false,
-  // No validator of others: our tests check the document.
+  // No external validator: our tests check the document.
   validatorUrl: null,
   syntaxHighlight: false,
   plugins: [plainOperations],

@@ -1,4 +1,4 @@
-// The diagrams of flows and lifecycles as SVG; a running server keeps them while their machine is the same.
+// Diagrams of flows and lifecycles as SVG, cached until the machine changes.
 
 import { LRUCache } from 'lru-cache';
 import type { AnyStateMachine } from 'xstate';
@@ -7,9 +7,10 @@ import { flowDrawing } from '../../../lib/diagram/flow-drawing.ts';
 import { machineDrawing } from '../../../lib/diagram/machine-drawing.ts';
 import { renderSvg, type SvgOptions } from '../../../lib/diagram/svg.ts';
 import { makeView, type ViewOptions } from '../../../lib/diagram/view.ts';
+import type { Conversation } from '../../../lib/engine/conversation.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
-import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { isFlow } from '../../../lib/flow/run/compile.ts';
 import { keepMade } from '../../../lib/retry.ts';
 import { agentStream } from '../../../machines/agent-stream.ts';
 import { delegationMachine } from '../../../machines/delegation.ts';
@@ -21,50 +22,53 @@ import { type Layout, layout } from './layout.ts';
 export interface Diagram {
   /** For a page that has `drawing.css` in its style sheet. */
   readonly svg: string;
-  /** States of the machine, and how many of them are shown. */
+  /** States of the machine, and how many of them the diagram shows. */
   readonly states: number;
   readonly shown: number;
-  /** The state around which this is, when not all is shown. */
+  /** The state in the center of a partial diagram. */
   readonly focus?: string;
 }
 
 export interface Drawings {
-  /** Of a flow, or else of a lifecycle. Rejects with ERR_NOT_FOUND for a machine that is not there, and as the layout does. */
+  /** Of what is served, or else of a lifecycle. Rejects with ERR_NOT_FOUND for a machine that is not there, and as the layout does. */
   svg(machineId: string, view?: ViewOptions): Promise<Diagram>;
-  /** The same of a machine that need not be served. */
+  /** Draws a machine that need not be served. */
   draw(machine: DrawnMachine, view?: ViewOptions): Promise<Diagram>;
-  /** Ends the worker. */
+  /** Ends the worker thread. */
   close(): Promise<void>;
 }
 
 export interface DrawnMachine {
-  /** Tells it from every other. */
+  /** Unique name of this version of the machine. */
   readonly name: readonly string[];
   find(): Drawing | Promise<Drawing>;
 }
 
+/** A flow, or something else that has a machine. */
+export type Drawable = Pick<Conversation, 'id'> & { readonly machine: Pick<Conversation['machine'], 'source'> };
+
 export interface DrawingsOptions {
-  /** The flows as they are now, by name. */
-  flows(): ReadonlyMap<string, CompiledFlow>;
+  /** What is served now, by its name. */
+  served(): ReadonlyMap<string, Conversation>;
 }
 
-/** Diagrams that are made when they are asked for, each once, in a worker that ends when it is closed. */
-export function drawings({ flows }: DrawingsOptions): Drawings {
+/** Draws on demand in a worker thread. Close it to end the thread. */
+export function drawings({ served }: DrawingsOptions): Drawings {
   const worker = layout();
-  const kept = new LRUCache<string, Promise<Diagram>>({ max: PAGE_LIMITS.diagramsKept });
+  const cache = new LRUCache<string, Promise<Diagram>>({ max: PAGE_LIMITS.diagramsKept });
   return {
     svg: (machineId, view = {}) => {
-      const flow = flows().get(machineId);
-      const name = [machineId, ...(flow ? [`${flow.version}:${flow.hash}`] : [])];
-      return drawOnce({ name, find: () => findDrawing(machineId, flows()) }, view);
+      const found = served().get(machineId);
+      const name = [machineId, ...(found ? [`${found.version}:${found.hash}`] : [])];
+      return drawOnce({ name, find: () => findDrawing(machineId, served()) }, view);
     },
     draw: (machine, view = {}) => drawOnce(machine, view),
     close: () => worker.close(),
   };
 
   function drawOnce({ name, find }: DrawnMachine, view: ViewOptions): Promise<Diagram> {
-    const asked = JSON.stringify([...name, view.focus, view.narrow]);
-    return keepMade(kept, asked, () => make(find, view));
+    const key = JSON.stringify([...name, view.focus, view.narrow]);
+    return keepMade(cache, key, () => make(find, view));
   }
 
   async function make(find: DrawnMachine['find'], options: ViewOptions): Promise<Diagram> {
@@ -76,14 +80,14 @@ export function drawings({ flows }: DrawingsOptions): Drawings {
   }
 }
 
-/** The drawing of a flow, or else of a lifecycle. Throws ERR_NOT_FOUND with what there is. */
-export function findDrawing(machineId: string, flows: ReadonlyMap<string, CompiledFlow>): Drawing {
-  const flow = flows.get(machineId);
-  if (flow) return flowDrawing(flow);
+/** The drawing of one of these, or else of a lifecycle. Throws ERR_NOT_FOUND with what there is. */
+export function findDrawing(machineId: string, drawables: ReadonlyMap<string, Drawable>): Drawing {
+  const found = drawables.get(machineId);
+  if (found) return isFlow(found) ? flowDrawing(found) : machineDrawing(found.machine.source);
   const lifecycle = Object.hasOwn(LIFECYCLES, machineId) ? LIFECYCLES[machineId] : undefined;
   if (lifecycle) return machineDrawing(lifecycle.machine());
-  const names = [...flows.keys(), ...Object.keys(LIFECYCLES)];
-  const words = `There is no flow and no machine "${machineId}".${suggest(machineId, names)}`;
+  const names = [...drawables.keys(), ...Object.keys(LIFECYCLES)];
+  const words = `There is no machine "${machineId}".${suggest(machineId, names)}`;
   throw new TwinlineError('ERR_NOT_FOUND', `${words} There are: ${names.join(', ')}.`);
 }
 
@@ -91,7 +95,7 @@ export interface DrawOptions extends SvgOptions {
   readonly layout: Layout;
 }
 
-/** The drawing as SVG. Rejects as {@link Layout.place} does. */
+/** The drawing as SVG. Rejects like {@link Layout.place}. */
 export async function drawSvg(drawing: Drawing, { layout, ...options }: DrawOptions): Promise<string> {
   const laid = await layout.place(elkGraph(drawing, 'neat')).catch((error: unknown) => {
     if (!(error instanceof TwinlineError) || error.code !== 'ERR_INPUT') throw error;
@@ -100,10 +104,10 @@ export async function drawSvg(drawing: Drawing, { layout, ...options }: DrawOpti
   return renderSvg(readPlaces(drawing, laid), options);
 }
 
-// A picture counts no ballots.
+// Diagrams count no ballots.
 const HANDS = { outcome: () => ({ kind: 'open' }) as const };
 
-/** What each machine is about, and how it is made. */
+/** Lifecycles by name. */
 export const LIFECYCLES: { readonly [name: string]: { readonly summary: string; machine(): AnyStateMachine } } = {
   'domain-verification': { summary: 'a proposal about a domain', machine: () => domainVerification(HANDS) },
   delegation: { summary: 'what a user lets the service do', machine: () => delegationMachine },

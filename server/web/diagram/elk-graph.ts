@@ -1,4 +1,4 @@
-// A drawing as the graph that elkjs lays out, and what it answers as places.
+// Translates a drawing to the graph that elkjs lays out, and its result to positions.
 
 import type { ElkExtendedEdge, ElkNode, LayoutOptions } from 'elkjs';
 import { measureCard, measureLabel } from '../../../lib/diagram/card.ts';
@@ -14,12 +14,12 @@ import {
 const ROOT = 'root';
 
 /**
- * `neat`: each state as near to the start as it can be reached. `plain`: with less of elkjs, which has faults where arrows
- * cross the border of a state that holds others.
+ * `neat`: each state as close to the start as possible. `plain`: fewer features of elkjs, which has bugs where arrows cross
+ * the border of a compound state.
  */
 export type Manner = 'neat' | 'plain';
 
-// From top to bottom as people read, the words of an arrow near where it begins.
+// Top to bottom; labels of arrows near their source.
 const LAYERED: LayoutOptions = {
   'elk.algorithm': 'layered',
   'elk.direction': 'DOWN',
@@ -48,7 +48,7 @@ const MANNERS: { readonly [manner in Manner]: LayoutOptions } = {
   plain: { ...LAYERED, 'elk.layered.cycleBreaking.strategy': 'DEPTH_FIRST' },
 };
 
-// The straighter placement takes three times as long.
+// Straighter arrows would take three times as long.
 const QUICK: LayoutOptions = { 'elk.layered.nodePlacement.strategy': 'BRANDES_KOEPF' };
 const PLACED_STATES = 40;
 
@@ -59,18 +59,18 @@ const WHOLE: LayoutOptions = {
 };
 const HOLDER: LayoutOptions = { 'elk.padding': '[top=62,left=20,bottom=20,right=20]' };
 
-/** The graph of a drawing. */
-export function elkGraph(drawing: Drawing, asked: Manner = 'neat'): ElkNode {
+/** Makes the graph of a drawing. */
+export function elkGraph(drawing: Drawing, manner: Manner = 'neat'): ElkNode {
   const crosses = hasCrossing(drawing);
   const isLarge = drawing.states.length > PLACED_STATES;
-  const options = { ...MANNERS[crosses ? 'plain' : asked], ...(isLarge && QUICK) };
-  const held = groupByParent({ ...drawing, states: nearestFirst(drawing) });
-  const reached = new Set(drawing.arrows.filter(({ from, to }) => from !== to).map(({ to }) => to));
+  const options = { ...MANNERS[crosses ? 'plain' : manner], ...(isLarge && QUICK) };
+  const children = groupByParent({ ...drawing, states: nearestFirst(drawing) });
+  const targets = new Set(drawing.arrows.filter(({ from, to }) => from !== to).map(({ to }) => to));
   const node = (state: DiagramState): ElkNode => {
-    const inside = held.get(state.id);
+    const inside = children.get(state.id);
     if (inside) return { id: `s:${state.id}`, children: inside.map(node), layoutOptions: { ...options, ...HOLDER } };
     const { width, height } = measureCard(state);
-    const layer = drawing.starts.has(state.id) ? 'FIRST' : reached.has(state.id) ? undefined : 'LAST';
+    const layer = drawing.starts.has(state.id) ? 'FIRST' : targets.has(state.id) ? undefined : 'LAST';
     return {
       ...{ id: `s:${state.id}`, width, height },
       ...(layer && { layoutOptions: { 'elk.layered.layering.layerConstraint': layer } }),
@@ -83,7 +83,7 @@ export function elkGraph(drawing: Drawing, asked: Manner = 'neat'): ElkNode {
   });
   const hierarchyHandling = crosses ? 'INCLUDE_CHILDREN' : 'SEPARATE_CHILDREN';
   const layoutOptions = { ...options, ...WHOLE, 'elk.hierarchyHandling': hierarchyHandling };
-  return { id: ROOT, layoutOptions, children: (held.get(undefined) ?? []).map(node), edges };
+  return { id: ROOT, layoutOptions, children: (children.get(undefined) ?? []).map(node), edges };
 }
 
 function hasCrossing({ states, arrows }: Drawing): boolean {
@@ -92,8 +92,8 @@ function hasCrossing({ states, arrows }: Drawing): boolean {
 }
 
 /**
- * The states in the order of how many arrows lead to them from a start, and last those that lead nowhere: arrows against
- * this order are drawn upwards.
+ * States in breadth-first order from the starts, those without outgoing arrows last. Arrows against this order are drawn
+ * upwards.
  */
 function nearestFirst({ states, arrows, starts }: Drawing): DiagramState[] {
   const next = new Map<string, string[]>();
@@ -105,20 +105,20 @@ function nearestFirst({ states, arrows, starts }: Drawing): DiagramState[] {
   return [...states].sort((one, other) => place(one) - place(other));
 }
 
-/** What elkjs made of the graph of this drawing. */
-export function readPlaces(drawing: Drawing, laid: ElkNode): Placed {
+/** Reads the positions from the result of elkjs. */
+export function readPlaces(drawing: Drawing, graph: ElkNode): Placed {
   const boxes = new Map<string, Box>();
   const note = (node: ElkNode): void => {
     if (node.id !== ROOT) boxes.set(node.id.slice(2), makeBox(node));
     for (const child of node.children ?? []) note(child);
   };
-  note(laid);
-  const arrows = (laid.edges ?? []).map(({ sections = [], labels = [] }) => {
+  note(graph);
+  const arrows = (graph.edges ?? []).map(({ sections = [], labels = [] }) => {
     const [section] = sections;
     const points: Point[] = section ? [section.startPoint, ...(section.bendPoints ?? []), section.endPoint] : [];
     return { points, label: makeBox(labels[0] ?? {}) };
   });
-  return { drawing, width: laid.width ?? 0, height: laid.height ?? 0, boxes, arrows };
+  return { drawing, width: graph.width ?? 0, height: graph.height ?? 0, boxes, arrows };
 }
 
 function makeBox({ x = 0, y = 0, width = 0, height = 0 }: Partial<Box>): Box {

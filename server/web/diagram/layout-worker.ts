@@ -1,10 +1,10 @@
-// The thread that lays out graphs with elkjs, one after the other.
+// Worker thread that lays out graphs with elkjs, one at a time.
 
 import { createRequire } from 'node:module';
 import type { ELK, ElkNode } from 'elkjs';
 import { answerJobs } from '../../config/job-thread.ts';
 
-// The package says that this file is a class, and it exports one; loaded as a module, it would be wrapped.
+// The types say that the module is the class itself, which is true only for require().
 const Elk = createRequire(import.meta.url)('elkjs/lib/elk.bundled.js') as new () => ELK;
 const elk = new Elk();
 

@@ -1,4 +1,4 @@
-// Laying out graphs in a worker thread with little memory and little time, so that no graph can hurt the process.
+// Lays out graphs in a worker thread with limits on memory and time, to protect the process.
 
 import type { ElkNode } from 'elkjs';
 import { TwinlineError } from '../../../lib/errors.ts';
@@ -7,11 +7,11 @@ import { PAGE_LIMITS } from '../limits.ts';
 
 export interface Layout {
   /**
-   * The graph with places. Rejects with ERR_TIMEOUT after PAGE_LIMITS.layoutMs of work, with ERR_BUSY when PAGE_LIMITS.layoutQueue
-   * graphs are waiting, with ERR_INPUT when the worker has no memory left for it or cannot lay it out.
+   * Resolves to the graph with positions. Rejects with ERR_TIMEOUT after PAGE_LIMITS.layoutMs of work, with ERR_BUSY if
+   * PAGE_LIMITS.layoutQueue graphs are waiting, with ERR_INPUT if the worker runs out of memory or cannot lay it out.
    */
   place(graph: ElkNode): Promise<ElkNode>;
-  /** Ends the worker; what is being laid out rejects. */
+  /** Ends the worker; pending layouts reject. */
   close(): Promise<void>;
 }
 

@@ -1,32 +1,32 @@
-// Sessions of a caller, looked for by number: the page has only shortened numbers, so the server compares them.
+// Finds sessions by phone number. The page has only masked numbers, so the server compares.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Engine } from '../../../lib/engine/engine.ts';
 import { sessionKeys, showSession } from '../../../lib/engine/sessions.ts';
+import { maskSession, type OpenSession } from '../../../lib/inspection/trace.ts';
 import { KEY_PREFIX } from '../../../lib/ussd/keys.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { maskSession, type OpenSession } from './trace.ts';
 
 export interface CallerSearchOptions {
   readonly engine: Engine;
-  /** Makes the names of sessions. */
+  /** Makes session names. */
   readonly secret: Buffer;
 }
 
 export interface FoundCallers {
-  /** Masked as all sessions are; the first {@link PAGE_LIMITS.callersFound} that fit. */
+  /** The first {@link PAGE_LIMITS.callersFound} matches, masked like all sessions. */
   readonly sessions: readonly OpenSession[];
-  /** Living sessions that were looked at. */
+  /** Number of live sessions scanned. */
   readonly searched: number;
-  /** Whether there are more that were not looked at. */
+  /** Whether live sessions were left unscanned. */
   readonly isCut: boolean;
 }
 
-/** The fewest digits that are looked for: fewer fit callers by the hundred. */
+/** Minimum digits of a search; fewer would match hundreds of callers. */
 export const CALLER_DIGITS = 4;
 const AT_ONCE = 64;
 
-/** Living sessions of phones whose number is, or ends with, these digits. Their masked forms tell no more than before. */
+/** Finds live sessions of phones whose number equals or ends with these digits. Results are masked as usual. */
 export async function findCallers({ engine, secret }: CallerSearchOptions, digits: string): Promise<FoundCallers> {
   const limit = PAGE_LIMITS.inspectorSearched;
   const keys = await sessionKeys(engine, { prefix: KEY_PREFIX, limit: limit + 1 });

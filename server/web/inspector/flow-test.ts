@@ -1,4 +1,4 @@
-// A session that was watched, as a flow test: the same inputs, services that answer the same, and the screens of a run.
+// Exports a watched session as a flow test: its inputs, the answers of services, and the screens of a replay.
 
 import { ERROR_CODES, TwinlineError } from '../../../lib/errors.ts';
 import { compileAccept } from '../../../lib/flow/run/accept.ts';
@@ -6,10 +6,10 @@ import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { FlowTest, FlowTestFile, MockAnswer } from '../../../lib/flow/testing/file.ts';
 import { hidePrivateAnswers } from '../../../lib/flow/testing/mask.ts';
 import { recordFlowTest } from '../../../lib/flow/testing/run.ts';
+import { DOT, type TraceEvent, type Typed } from '../../../lib/inspection/trace.ts';
 import type { Json, JsonObject } from '../../../lib/json/json.ts';
-import { DOT, type TraceEvent, type Typed } from './trace.ts';
 
-/** The file of one test; throws ERR_INPUT where a test cannot be made of what was seen. */
+/** Makes a file with one test. Throws ERR_INPUT if the events are not enough. */
 export async function makeFlowTest(compiled: CompiledFlow, events: readonly TraceEvent[]): Promise<FlowTestFile> {
   const { flow } = compiled.flow;
   const turns = eventsSinceDial(events);
@@ -34,7 +34,7 @@ function eventsSinceDial(events: readonly TraceEvent[]): readonly TraceEvent[] {
 
 const isDial = ({ kind, edges }: TraceEvent) => kind === 'turn' && edges[0]?.from === null;
 
-// While a call lasts, callers send something to get the next answer; in a test no call lasts.
+// Inputs that only waited for a call are dropped: in a test calls return at once.
 function listInputs(compiled: CompiledFlow, turns: readonly TraceEvent[]): string[] {
   const secrets = secretReplacer(compiled);
   return turns.flatMap(({ typed = [], edges }, at) => {
@@ -46,7 +46,7 @@ function listInputs(compiled: CompiledFlow, turns: readonly TraceEvent[]): strin
 const CANDIDATES = ['24680', '2468', '246802', '2468024', '24680246', '246', '24', '2', 'secret', 'a long secret'];
 const REFUSED = ['?', '2', '0123456789012345678901234567890'];
 
-/** What stands for secrets: something that the screen takes, or refuses where it was refused. */
+/** Replacement of a secret: accepted by the screen, or refused where the secret was. */
 function secretReplacer({ screens }: CompiledFlow): (typed: Typed, edges: TraceEvent['edges']) => string {
   const given = new Map<string, string>();
   return ({ at }, edges) => {
@@ -88,12 +88,12 @@ function failure(code: string, retries: number): MockAnswer {
   return retries ? { fail, times: retries + 1 } : { fail };
 }
 
-// A masked number is no number: rules and texts would take it for something else.
+// A masked number is not a valid number for rules and texts.
 function replaceDots(output: Json): Json {
   return JSON.parse(JSON.stringify(output).replaceAll(DOT, '0')) as Json;
 }
 
-// What rests on a secret or a hidden number may have gone another way.
+// Paths that depend on a secret or a masked number may differ in the replay.
 function withNote(test: FlowTest, turns: readonly TraceEvent[]): FlowTest {
   const seen = turns.filter(({ waiting, reply }) => !waiting && reply !== undefined).at(-1)?.state;
   const last = test.steps.at(-1)?.screen;

@@ -1,8 +1,9 @@
-// What an operator may do with one session: see its private values, and end it. Who does it is in the audit log, before it is done.
+// Actions of operators on a session: show private values, end it. The audit log is written before the action.
 
 import type { Engine } from '../../../lib/engine/engine.ts';
+import { toPath } from '../../../lib/engine/machine/state-path.ts';
 import { type SessionView, sessionKeyPages, showSession, viewLiving } from '../../../lib/engine/sessions.ts';
-import { toPath } from '../../../lib/flow/run/scope.ts';
+import { identify } from '../../../lib/inspection/trace.ts';
 import type { Json, JsonObject } from '../../../lib/json/json.ts';
 import { shortMac } from '../../../lib/keyring.ts';
 import { MASK } from '../../../lib/redact.ts';
@@ -11,27 +12,26 @@ import { closeSession } from '../../../lib/ussd/service.ts';
 import type { Audit } from '../../audit/audit.ts';
 import { Refusal } from '../../http/errors.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { identify } from './trace.ts';
 
 export interface SessionOptions {
   readonly engine: Engine;
   readonly audit: Audit;
-  /** Makes the names of sessions. */
+  /** Makes session names. */
   readonly secret: Buffer;
-  /** Living sessions among which one is looked for. @default PAGE_LIMITS.namesTried */
+  /** Live sessions scanned for a name. @default PAGE_LIMITS.namesTried */
   readonly most?: number;
 }
 
 export interface SessionRequest {
-  /** The name of a session, as the stream gives it. */
+  /** Name of the session in the stream. */
   readonly actor: string;
-  /** Who asks, as the audit log names operators. */
+  /** The operator's name for the audit log. */
   readonly by: string;
 }
 
 /**
- * The private variables of a session with their values; undefined when no such session lives. Chats have none to show. Throws a
- * refusal when there are more sessions than are looked at.
+ * The private variables of a live session; undefined if there is none. Chats have none. Throws a refusal if there are more
+ * sessions than are scanned.
  */
 export async function showPrivate(
   options: SessionOptions,
@@ -49,8 +49,8 @@ export async function showPrivate(
 }
 
 /**
- * Ends a living session of a phone; false when there is none. Those of chats belong to the people who write there. Throws a
- * refusal when there are more sessions than are looked at.
+ * Ends a live session of a phone; false if there is none. Sessions of chats belong to their users. Throws a refusal if there
+ * are more sessions than are scanned.
  */
 export async function endCall(options: SessionOptions, { actor, by }: SessionRequest): Promise<boolean> {
   const { engine, audit, secret } = options;
@@ -74,7 +74,7 @@ function listMasked(masked: JsonObject, whole: JsonObject): [string, Json][] {
   return hidden.map((name) => [name, whole[name]!]);
 }
 
-// A name does not tell the key, so all keys are tried. Throws a refusal where there are too many to try them all.
+// A name does not reveal the key, so all keys are tried. Throws a refusal if there are too many.
 async function findKey(
   { engine, secret, most = PAGE_LIMITS.namesTried }: SessionOptions,
   { actor, prefix }: { readonly actor: string; readonly prefix: string },

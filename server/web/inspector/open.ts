@@ -1,8 +1,10 @@
-// The inspector of a server: its hub, which the engines are given, and the machines that its page shows.
+// Opens the inspector of a server: the hub for the engines, and the machines that the page shows.
 
 import type { Clock } from '../../../lib/clock.ts';
 import type { Engine } from '../../../lib/engine/engine.ts';
-import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { type FeedSource, feed } from '../../../lib/inspection/feed.ts';
+import { createHub, type Hub } from '../../../lib/inspection/hub.ts';
+import { listOpenSessions } from '../../../lib/inspection/trace.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
 import type { Audit } from '../../audit/audit.ts';
@@ -10,28 +12,27 @@ import { eventStreams } from '../../http/event-streams.ts';
 import { type Drawings, drawings } from '../diagram/drawings.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { findCallers } from './callers.ts';
-import { type FeedSource, feed, type StatelySocket, statelySocket } from './feed.ts';
-import { createHub, type Hub, type Instances, joinInstances } from './hub.ts';
+import { type Instances, joinInstances } from './instances.ts';
 import { listMachines } from './machines.ts';
 import { endCall, type SessionOptions, type SessionRequest, showPrivate } from './one-session.ts';
 import type { InspectorDoor } from './routes.ts';
-import { listOpenSessions } from './trace.ts';
+import { type StatelySocket, statelySocket } from './socket.ts';
 
 export interface Inspector {
   readonly hub: Hub;
-  /** Once the engine is there that knows the flows and the sessions. */
+  /** Call it once the engine is created. */
   open(sources: InspectorSources): InspectorDoor;
-  /** Watches the instances that share this Redis, too. */
+  /** Also watches the instances that share this Redis. */
   join(connection: RedisConnection): Promise<void>;
-  /** Ends streams, so that the server can end. */
+  /** Ends streams, so that the server can stop. */
   drain(): void;
   close(): Promise<void>;
 }
 
 export interface InspectorSources {
-  readonly engine: Engine<CompiledFlow>;
+  readonly engine: Engine;
   readonly audit: Audit;
-  /** The flow of a dial. */
+  /** The flow that a dial starts. */
   readonly flow: string;
 }
 
@@ -41,7 +42,7 @@ export interface InspectorOptions {
   readonly onProblem: (error: unknown) => void;
 }
 
-/** An inspector without viewers yet. */
+/** Creates an inspector. */
 export function createInspector({ keyring, clock, onProblem }: InspectorOptions): Inspector {
   const secret = keyring.subkey('inspector/v1')!;
   let instances: Instances | undefined;
@@ -63,9 +64,9 @@ export function createInspector({ keyring, clock, onProblem }: InspectorOptions)
     hub,
     open({ engine, audit, flow }) {
       const machines = listMachines(engine.library);
-      diagrams = drawings({ flows: machines.flows });
+      diagrams = drawings(machines);
       const openSessions = (signal: AbortSignal) => listOpenSessions(engine, { secret, signal });
-      const source: FeedSource = { hub, machines, openSessions, now: clock.now };
+      const source: FeedSource = { hub, definition: machines.definition, openSessions, now: clock.now };
       socket = statelySocket({ messages: (signal) => feed(source, { signal, definitions: 'always' }), onProblem });
       const options: SessionOptions = { engine, audit, secret };
       const reveal = (request: SessionRequest) => showPrivate(options, request);

@@ -1,7 +1,10 @@
-// GET /inspector and everything that its page asks for, for operators, and for pages of this server alone.
+// GET /inspector and the routes of its page, for operators, from pages of this server only.
 
 import type { Context } from 'koa';
+import { isFlow } from '../../../lib/flow/run/compile.ts';
 import { writeFlowTests } from '../../../lib/flow/testing/update.ts';
+import { type FeedSource, feed } from '../../../lib/inspection/feed.ts';
+import { sessionMessage } from '../../../lib/inspection/stately.ts';
 import type { JsonObject } from '../../../lib/json/json.ts';
 import { record, type Schema } from '../../../lib/json/schema.ts';
 import { readInput } from '../../http/check-input.ts';
@@ -23,28 +26,27 @@ import type { Drawings } from '../diagram/drawings.ts';
 import { pageRoute } from '../kit/frame.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { CALLER_DIGITS, type FoundCallers } from './callers.ts';
-import { type FeedSource, feed, type StatelySocket } from './feed.ts';
 import { makeFlowTest } from './flow-test.ts';
 import type { Machines } from './machines.ts';
 import type { SessionRequest } from './one-session.ts';
 import { inspectorPage, sendStatelyPage } from './page.ts';
-import { sessionMessage } from './stately.ts';
+import type { StatelySocket } from './socket.ts';
 
 export interface InspectorDoor extends FeedSource {
   readonly machines: Machines;
   readonly drawings: Pick<Drawings, 'svg' | 'draw'>;
   readonly streams: EventStreams;
   readonly socket: StatelySocket;
-  /** Undefined when no such session lives. */
+  /** Undefined if there is no such live session. */
   readonly showPrivate: (request: SessionRequest) => Promise<JsonObject | undefined>;
-  /** False when no such session of a phone lives. */
+  /** False if there is no such live session of a phone. */
   readonly endCall: (request: SessionRequest) => Promise<boolean>;
   readonly findCallers: (digits: string) => Promise<FoundCallers>;
-  /** The flow of a dial; the page begins with it. */
+  /** The flow that a dial starts; the page shows it first. */
   readonly flow: string;
 }
 
-/** What is looked for among callers. */
+/** Query for callers. */
 const NUMBER: Schema = {
   type: 'string',
   pattern: `^\\+?\\d{${CALLER_DIGITS},15}$`,
@@ -57,7 +59,7 @@ const TEXT: Schema = { type: 'string' };
 
 const MACHINE = record('A machine', {
   id: TEXT,
-  kind: { enum: ['flow', 'lifecycle'] },
+  kind: { enum: ['flow', 'machine', 'lifecycle'] },
   version: { type: 'integer' },
   title: TEXT,
 });
@@ -68,7 +70,7 @@ const SVG: RouteAnswer = {
   headers: { 'X-States': 'States of the machine', 'X-Shown': 'How many of them are drawn' },
 };
 
-/** For operators and pages of this server alone; the guard sees to both. */
+/** For operators and own pages only; the guards check both. */
 export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
   tag: 'Inspector',
   description:
@@ -122,7 +124,7 @@ export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
       method: 'GET',
       path: '/inspector/machines',
       id: 'listMachines',
-      summary: 'Flows and lifecycles',
+      summary: 'Flows, machines of your own and lifecycles',
       answers: {
         200: {
           description: 'The machines',
@@ -246,7 +248,7 @@ function stream(ctx: Context, door: InspectorDoor): void {
     owner: 'inspector',
     hello: HELLO,
     messages: (signal) => frames(feed(door, { signal, definitions })),
-    // A sign-in that is long ago counts no more.
+    // An old sign-in must be checked again.
     mayRead: () => door.now() < until,
   });
 }
@@ -270,7 +272,9 @@ async function diagram(ctx: Context, { drawings }: InspectorDoor): Promise<void>
 async function flowTest(ctx: Context, { hub, machines }: InspectorDoor): Promise<void> {
   const events = hub.events().filter(({ actor }) => actor === ctx.params.actor);
   const machine = events.at(-1)?.machine;
-  const compiled = machine === undefined ? undefined : machines.flows().get(machine);
+  const compiled = machine === undefined ? undefined : machines.served().get(machine);
+  if (compiled && !isFlow(compiled))
+    throw new Refusal('bad-request', `"${machine}" is a machine of your own: tests beside menus are for flows`);
   if (!compiled) throw new Refusal('not-found', 'Nothing of this session was seen: keep the inspector open, and dial');
   const file = await makeFlowTest(compiled, events);
   ctx.body = { name: `${compiled.id}.test.json`, text: writeFlowTests(file) };

@@ -1,5 +1,5 @@
-// The script and the style sheet of each page, bundled with all that they import: into files at build, and in memory on
-// demand where the source runs as it is.
+// Scripts and style sheets of pages, bundled with their imports: into files at build time, in memory on demand when the
+// server runs from source.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -8,18 +8,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { keepMade } from '../../../lib/retry.ts';
 
-/** Where each begins, from the folder of pages. */
+/** Entry points, relative to the folder of pages. */
 const ENTRIES = {
-  'chat.css': 'chat/chat.css',
+  'chat.css': 'chat.css',
   'chat.js': 'browser/chat/chat.ts',
   'docs.css': '../docs/docs.css',
   'guide.js': 'browser/guide.ts',
   'header.js': 'browser/header.ts',
-  'home.css': 'home/home.css',
+  'home.css': 'home.css',
   'inspector.css': 'inspector/inspector.css',
   'inspector.js': 'browser/inspector/inspector.ts',
   'page.css': 'kit/page.css',
-  'proposal.css': 'proposal/proposal.css',
   'reference.js': 'browser/reference.ts',
   'registry.css': 'registry/registry.css',
   'registry.js': 'browser/registry/registry.ts',
@@ -39,7 +38,7 @@ export type StyleName = Extract<AssetName, `${string}.css`>;
 
 export interface Asset {
   readonly text: string;
-  /** Of its content. */
+  /** Of the text. */
   readonly hash: string;
 }
 
@@ -51,17 +50,17 @@ export function isAsset(name: string): name is AssetName {
   return Object.hasOwn(ENTRIES, name);
 }
 
-/** Reads or bundles an asset. Rejects with what esbuild or the file system says. */
+/** Reads or bundles an asset. Rejects with errors of esbuild or the file system. */
 export function readAsset(name: AssetName): Promise<Asset> {
   return IS_BUILT ? readBuilt(name) : bundleAsset(name);
 }
 
-/** The address of an asset; another one for each content, so that browsers may keep what they find there. */
+/** The path of an asset, with its hash, so that browsers may cache it forever. */
 export async function assetAddress(name: AssetName): Promise<string> {
   return `/pages/${name}?v=${(await readAsset(name)).hash}`;
 }
 
-/** Writes all assets below a folder of built pages, `dist/server/web`. Resolves to the paths of the files they are made of. */
+/** Writes all assets into a folder of built pages, `dist/server/web`. Resolves to the paths of their source files. */
 export async function writeAssets(folder: string): Promise<string[]> {
   mkdirSync(join(folder, 'assets'), { recursive: true });
   const write = async (name: AssetName) => {
@@ -80,14 +79,14 @@ function readBuilt(name: AssetName): Promise<Asset> {
 
 interface Bundle {
   readonly text: string;
-  /** The files that it was made of, and a hash of what they held. */
+  /** Source files, and a hash of their contents. */
   readonly inputs: readonly string[];
   readonly key: string;
 }
 
 const bundles = new Map<AssetName, Promise<Bundle>>();
 
-// The same files make the same bundle; an edited one makes another.
+// Bundles again only after a source file has changed.
 async function bundleAsset(name: AssetName): Promise<Asset> {
   const last = await bundles.get(name)?.catch(() => undefined);
   if (last && (await hashFiles(last.inputs).catch(() => '')) === last.key) return makeAsset(last.text);
@@ -96,7 +95,7 @@ async function bundleAsset(name: AssetName): Promise<Asset> {
   return makeAsset((await next).text);
 }
 
-// Only a build and a running source bundle: an installed package has no esbuild, and needs none.
+// Only builds and servers that run from source bundle; an installed package does not need esbuild.
 async function bundle(name: AssetName): Promise<Bundle> {
   const { build } = await import('esbuild');
   const { outputFiles, metafile } = await build({

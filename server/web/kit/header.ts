@@ -1,4 +1,4 @@
-// What stands above every page: the tools that the reader may open, where the reader is, and the search of the documentation.
+// The header of every page: tools that the reader may open, the current page, and the search of the documentation.
 
 import type Koa from 'koa';
 import type { Context } from 'koa';
@@ -17,7 +17,7 @@ const linkToPart = (href: string, name: string): SiteLink => ({
   holds: (path) => path === href || path.startsWith(`${href}/`),
 });
 
-/** For operators; the studio may be off. */
+/** For operators. The studio may be off. */
 const TOOLS = [
   linkToPart('/simulator', 'Phones'),
   linkToPart('/studio', 'Studio'),
@@ -32,39 +32,39 @@ const READING: readonly SiteLink[] = [
   { href: '/docs', name: 'API', holds: (path) => path === '/docs' },
 ];
 
-/** Who reads a page, as its header has to know. */
+/** Who reads a page, as far as the header depends on it. */
 export type PageReader =
   | { readonly kind: 'visitor' }
-  /** `isSignedIn`: by a cookie, which can be given back. */
+  /** `isSignedIn`: by a cookie, so the header offers to sign out. */
   | { readonly kind: 'operator'; readonly isSignedIn: boolean };
 
 export interface HeaderOptions {
-  /** In production only operators are shown the links to tools. */
+  /** In production only operators see the links to tools. */
   readonly production: boolean;
   readonly studio: boolean;
   readonly identifyReader: (ctx: Context) => Promise<PageReader>;
 }
 
-/** Of what the headers of all pages of an application are made. */
+/** Sets the options for the headers of all pages of an application. */
 export function setHeaderOptions(app: Koa, options: HeaderOptions): void {
   app.context.headerOptions = options;
 }
 
-/** For an application without {@link setHeaderOptions}: no tools. */
+/** Default without {@link setHeaderOptions}: no tools. */
 const PLAIN: HeaderOptions = { production: true, studio: false, identifyReader: async () => ({ kind: 'visitor' }) };
 
 const readOptions = (ctx: Context): HeaderOptions => ctx.headerOptions ?? PLAIN;
 
 export const identifyReader = (ctx: Context): Promise<PageReader> => readOptions(ctx).identifyReader(ctx);
 
-/** The tools that this reader of a page may open. */
+/** The tools that the reader may open. */
 export function listTools(ctx: Context, reader: PageReader): readonly SiteLink[] {
   const { production, studio } = readOptions(ctx);
   if (production && reader.kind === 'visitor') return [];
   return TOOLS.filter(({ href }) => studio || href !== '/studio');
 }
 
-/** The header of a page; below it operators read when an edit of a menu is not served. */
+/** The header of a page; for operators with a notice about menu edits that are not served. */
 export function siteHeader(ctx: Context, reader: PageReader): Markup {
   const links = [...listTools(ctx, reader), ...READING];
   const here = links.find(({ holds }) => holds(ctx.path))?.href;
@@ -74,5 +74,5 @@ export function siteHeader(ctx: Context, reader: PageReader): Markup {
 ${links.map(({ href, name }) => html`<a href="${href}"${href === here && html` aria-current="page"`}>${name}</a>\n`)}</nav>
 <form class="find" action="/docs/search" role="search"><input type="search" name="q" value="${query}" aria-label="Search the documentation" placeholder="Search the docs" maxlength="100" required></form>
 ${reader.kind === 'operator' && reader.isSignedIn && html`<button id="sign-out" type="button">Sign out</button>`}</header>
-${reader.kind === 'operator' && html`<div id="refused" class="refused" role="alert" hidden></div>`}`;
+${reader.kind === 'operator' && html`<div id="refused" class="card refused" role="alert" hidden></div>`}`;
 }

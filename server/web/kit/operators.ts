@@ -1,4 +1,4 @@
-// Who may use the pages of operators, and how a browser signs in where there is an OPERATOR_TOKEN: once, for a pass.
+// Who may use the pages for operators, and how a browser signs in with an OPERATOR_TOKEN: once, for a pass in a cookie.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context, Middleware } from 'koa';
@@ -7,15 +7,20 @@ import { html } from '../../../lib/markup.ts';
 import { readInput } from '../../http/check-input.ts';
 import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
-import { type OperatorRule, operatorsOnly, readLocalOperator } from '../../http/middleware/operator.ts';
-import { isForeign, ownOriginOnly } from '../../http/middleware/own-origin.ts';
+import {
+  isForeign,
+  type OperatorRule,
+  operatorsOnly,
+  ownOriginOnly,
+  readLocalOperator,
+} from '../../http/middleware/operator.ts';
 import type { Route } from '../../http/route-table.ts';
 import { prefersHtml, sendPage } from './frame.ts';
 import type { PageReader } from './header.ts';
 import type { OperatorPasses } from './passes.ts';
 
 export interface SignInDeps {
-  /** Undefined without OPERATOR_TOKEN. */
+  /** @default there is no OPERATOR_TOKEN */
   readonly passes: OperatorPasses | undefined;
 }
 
@@ -66,7 +71,7 @@ export const SIGN_OUT_ROUTE: Route<SignInDeps> = {
   },
 };
 
-/** Tells operators from visitors, of pages that all may read. Pages of other origins are visitors, and all are while the store is away. */
+/** Tells operators from visitors on public pages. Requests of other origins are visitors; so is everyone while the store is unavailable. */
 export function readerIdentifier({ passes }: SignInDeps, rule: OperatorRule): (ctx: Context) => Promise<PageReader> {
   const identify = (ctx: Context) =>
     passes ? passes.identify(ctx.req.headers).catch(() => undefined) : readLocalOperator(ctx, rule);
@@ -76,7 +81,7 @@ export function readerIdentifier({ passes }: SignInDeps, rule: OperatorRule): (c
   };
 }
 
-/** Finds the name of the operator who sends a request, by a token or the pass of a browser. */
+/** Finds the name of the operator who sent a request, by token or by the pass of a browser. */
 export function operatorFinder(
   { passes }: SignInDeps,
   { tokens }: OperatorRule,
@@ -85,8 +90,7 @@ export function operatorFinder(
 }
 
 /**
- * Lets operators through as {@link operatorsOnly} does, and browsers that have signed in; others that want a page get one
- * to sign in on.
+ * Like {@link operatorsOnly}, and also lets signed-in browsers pass. Other browsers get a page to sign in.
  */
 export function browserOperators({ passes }: SignInDeps, rule: OperatorRule): Middleware {
   const operators = operatorsOnly(rule);
@@ -111,15 +115,15 @@ export function browserOperators({ passes }: SignInDeps, rule: OperatorRule): Mi
 const SIGN_IN = {
   title: 'Sign in · Twinline',
   script: 'sign-in.js' as const,
-  body: html`<section class="card message"><h1>For operators</h1>
+  body: html`<section class="card"><h1>For operators</h1>
 <p>This page opens for holders of the OPERATOR_TOKEN of this server. You stay signed in for eight hours.</p>
-<form id="sign-in" class="sign-in"><label>Token <input id="token" type="password" autocomplete="off" required></label>
+<form id="sign-in" class="row sign-in"><label class="stack grow">Token <input id="token" type="password" autocomplete="off" required></label>
 <button class="primary" type="submit">Sign in</button></form>
 <p id="notice" role="alert"></p>
 <noscript><p>Signing in needs JavaScript.</p></noscript></section>`,
 };
 
-/** Who asks, as the audit log names operators. */
+/** The operator's name for the audit log. */
 export function nameOperator({ state }: Pick<Context, 'state'>): string {
   return typeof state.operator === 'string' ? state.operator : 'operator';
 }

@@ -1,4 +1,4 @@
-// The pass of a browser that has signed in: a signed cookie, good for eight hours or until it is signed out.
+// The pass of a signed-in browser: a signed cookie, valid for eight hours or until sign-out.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -7,10 +7,10 @@ import type { Clock } from '../../../lib/clock.ts';
 import { hmacSha256, type Keyring } from '../../../lib/keyring.ts';
 import type { DocumentStore, Kind } from '../../../lib/store/store.ts';
 import type { OperatorTokens } from '../../http/middleware/operator.ts';
-import { isAskedLocally } from '../../http/middleware/own-origin.ts';
+import { isAskedLocally } from '../../http/middleware/operator.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 
-/** A cookie that no script reads, and that browsers send to no page which another site has led them to. */
+/** An HttpOnly, SameSite=Strict cookie. */
 export interface SiteCookie {
   read(headers: IncomingHttpHeaders): string | undefined;
   write(ctx: Context, value: string, seconds: number): void;
@@ -19,7 +19,7 @@ export interface SiteCookie {
 
 export interface SiteCookieOptions {
   readonly publicUrl: string | undefined;
-  /** Below which it is sent, where it may be bound to a path. @default '/' */
+  /** Path of the cookie; ignored for `__Host-` cookies. @default '/' */
   readonly path?: string;
 }
 
@@ -33,7 +33,7 @@ export function siteCookie(name: string, { publicUrl, path = '/' }: SiteCookieOp
   const set = (ctx: Context, value: string | null, maxAge?: number) => {
     const own = nameFor(ctx.req.headers);
     const secure = own !== name;
-    // What TLS the proxy speaks, Koa cannot see.
+    // Koa cannot see the TLS of a proxy.
     ctx.cookies.secure = secure;
     const where = { path: secure ? '/' : path, secure, sameSite: 'strict' } as const;
     ctx.cookies.set(own, value, { ...where, ...(maxAge !== undefined && { maxAge }) });
@@ -49,25 +49,25 @@ export function siteCookie(name: string, { publicUrl, path = '/' }: SiteCookieOp
   };
 }
 
-/** Passes that were signed out, by their ids. */
+/** Ids of passes that were signed out. */
 export const SIGN_OUT: Kind = { name: 'operator-sign-out', indexes: { until: { fields: ['until'] } } };
 
 type SignOut = { readonly until: number };
 
-// A clock that ran ahead must not bring a pass back.
+// Longer than a pass lives: a clock that ran ahead must not revive it.
 const KEPT_SECONDS = 7 * 86_400;
 const FORGOTTEN_AT_ONCE = 100;
 
 const PASS = /^([1-9]\d{0,11})\.([\w-]{22})\.([\w-]{43})$/;
 
 export interface OperatorPasses {
-  /** The name of the token that the browser has signed in with, or undefined when it may not come in. Rejects with ERR_STORE. */
+  /** The name of the token that the browser signed in with; undefined without a valid pass. Rejects with ERR_STORE. */
   identify(headers: IncomingHttpHeaders): Promise<string | undefined>;
-  /** The same for a pass that may have been signed out: enough to tell from whom a request comes, not to let it in. */
+  /** The same without checking for sign-out: good for naming the sender of a request, not for access. */
   recognize(headers: IncomingHttpHeaders): string | undefined;
-  /** Signs the browser in if the token is a right one. Throws as {@link OperatorTokens.identify} does. */
+  /** Signs the browser in. Throws like {@link OperatorTokens.identify} for a wrong token. */
   signIn(ctx: Context, token: string): boolean;
-  /** Ends the pass of the browser on all instances. Rejects with ERR_STORE when only the browser has forgotten it. */
+  /** Ends the pass on all instances. Rejects with ERR_STORE if only the cookie was removed. */
   signOut(ctx: Context): Promise<void>;
 }
 
@@ -75,12 +75,12 @@ export interface OperatorPassesOptions {
   readonly tokens: OperatorTokens;
   readonly keyring: Keyring;
   readonly clock: Pick<Clock, 'now'>;
-  /** Knows the kind {@link SIGN_OUT}. */
+  /** Declares the kind {@link SIGN_OUT}. */
   readonly documents: DocumentStore;
   readonly publicUrl: string | undefined;
 }
 
-/** Passes for holders of these tokens: when a token is taken away, or the key, all who signed in with it are signed out. */
+/** Passes for these tokens. Removing a token or the key signs out everybody who used it. */
 export function operatorPasses(options: OperatorPassesOptions): OperatorPasses {
   const { tokens, keyring, clock, documents, publicUrl } = options;
   const cookie = siteCookie('twinline-operator', { publicUrl });
@@ -89,9 +89,9 @@ export function operatorPasses(options: OperatorPassesOptions): OperatorPasses {
   const seconds = () => clock.now() / 1_000;
 
   const read = (headers: IncomingHttpHeaders) => {
-    const [, until, id, given] = PASS.exec(cookie.read(headers) ?? '') ?? [];
+    const [, until, id, signature] = PASS.exec(cookie.read(headers) ?? '') ?? [];
     if (until === undefined || seconds() >= Number(until)) return undefined;
-    const pass = Buffer.from(given!);
+    const pass = Buffer.from(signature!);
     const name = tokens.names.find((one) => timingSafeEqual(Buffer.from(mac(Number(until), id!, one)), pass));
     return name === undefined ? undefined : { name, id: id!, until: Number(until) };
   };
@@ -108,8 +108,8 @@ export function operatorPasses(options: OperatorPassesOptions): OperatorPasses {
       const pass = read(headers);
       return pass && (await documents.get(SIGN_OUT, pass.id)) === undefined ? pass.name : undefined;
     },
-    signIn(ctx, given) {
-      const name = tokens.identify(ctx, given);
+    signIn(ctx, token) {
+      const name = tokens.identify(ctx, token);
       if (name === undefined) return false;
       const until = Math.ceil(seconds()) + PAGE_LIMITS.operatorPassSeconds;
       const id = randomBytes(16).toString('base64url');

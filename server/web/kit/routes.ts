@@ -1,4 +1,4 @@
-// GET /pages/…: the scripts and the style sheets of pages, each under its name.
+// GET /pages/…: scripts and style sheets of pages.
 
 import type { Context } from 'koa';
 import type { Schema } from '../../../lib/json/schema.ts';
@@ -40,7 +40,7 @@ async function sendPageFile(ctx: Context): Promise<void> {
   const asset = await readAsset(name);
   const { text: content, hash } = asset;
   const type = `text/${name.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`;
-  // Pages ask for one content; a request without it gets the present one.
+  // Pages request a version by hash; a request without one gets the current version.
   const caching = ctx.query.v === hash ? 'public, max-age=31536000, immutable' : 'no-cache';
   sendFile(ctx, { type, content, brotli: await packAsset(name, asset), etag: `"${hash}"` }, caching);
 }

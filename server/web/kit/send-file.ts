@@ -1,4 +1,4 @@
-// Answers that are sent compressed to clients that take it: files, which are compressed once, and pages of documentation.
+// Compressed answers for clients that accept them: files, compressed once, and pages of documentation.
 
 import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
@@ -7,12 +7,12 @@ import type { Context } from 'koa';
 export interface Served {
   readonly type: string;
   readonly content: string | Buffer;
-  /** The same, compressed, for those who take it. */
+  /** Brotli, for clients that accept it. */
   readonly brotli?: Buffer;
   readonly etag: string;
 }
 
-/** Answers with a file, or that the client has it already. */
+/** Answers with a file, or with 304. */
 export function sendFile(ctx: Context, { type, content, brotli, etag }: Served, caching: string): void {
   const isPacked = brotli !== undefined && takesBrotli(ctx);
   ctx.set({ 'Content-Type': type, 'Cache-Control': caching, ETag: isPacked ? etag.replace(/"$/, '-br"') : etag });
@@ -24,10 +24,10 @@ export function sendFile(ctx: Context, { type, content, brotli, etag }: Served, 
 
 const takesBrotli = (ctx: Context) => ctx.acceptsEncodings('br', 'identity') === 'br';
 
-/** Shorter texts fit into the first packets as they are. */
+/** Shorter texts fit into the first packets uncompressed. */
 const PACKED_CHARS = 4_096;
 
-/** Compresses a page that holds nothing secret; what an answer of another kind holds could be guessed by its length. */
+/** Compresses a page without secrets. Do not use it for others: the compressed length leaks contents (BREACH). */
 export async function packPage(ctx: Context): Promise<void> {
   const { body } = ctx;
   if (typeof body !== 'string' || body.length < PACKED_CHARS) return;
@@ -37,7 +37,7 @@ export async function packPage(ctx: Context): Promise<void> {
   ctx.set({ 'Content-Encoding': 'br', 'Content-Type': 'text/html; charset=utf-8' });
 }
 
-/** A tenth larger than the best, in a tenth of the time; and what each answer can wait for. */
+/** Ten percent larger than the best level in a tenth of the time. */
 const [GOOD, QUICK] = [9, 4];
 
 const pack = promisify(brotliCompress);
@@ -48,15 +48,15 @@ function compress(text: string, quality: number): Promise<Buffer> {
   });
 }
 
-/** Compresses texts that are sent again and again, each once; an edited one takes the place of the one before. */
+/** Caches compressed texts by name; a changed text replaces its predecessor. */
 export function textPacker(): (
   name: string,
   text: { readonly text: string; readonly hash: string },
 ) => Promise<Buffer> {
   const packed = new Map<string, { readonly hash: string; readonly brotli: Promise<Buffer> }>();
   return (name, { text, hash }) => {
-    const known = packed.get(name);
-    if (known?.hash === hash) return known.brotli;
+    const cached = packed.get(name);
+    if (cached?.hash === hash) return cached.brotli;
     const brotli = compress(text, GOOD);
     packed.set(name, { hash, brotli });
     return brotli;

@@ -1,4 +1,4 @@
-// Spans of time and moments in words, for pages and their scripts.
+// Durations and moments in words, for pages and their scripts.
 
 const UNITS = [
   ['day', 86_400],
@@ -7,7 +7,7 @@ const UNITS = [
   ['second', 1],
 ] as const;
 
-/** The two greatest units of a span: `6 days 23 hours`. */
+/** The two largest units of a duration: `6 days 23 hours`. */
 export function formatSpan(seconds: number): string {
   const first = UNITS.findIndex(([, size]) => seconds >= size);
   if (first < 0) return '0 seconds';
@@ -20,7 +20,7 @@ export function formatSpan(seconds: number): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
-// Scripts of pages that need no moments leave this out.
+// Marked pure, so bundles that format no moments leave it out.
 const MOMENT = /* @__PURE__ */ new Intl.DateTimeFormat('en-GB', {
   dateStyle: 'long',
   timeStyle: 'short',

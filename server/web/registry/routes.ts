@@ -1,4 +1,4 @@
-// GET /registry: the page of twins and votes. It holds nothing itself; its script asks /v1 with the key of its reader.
+// GET /registry: the page of twins and votes. It contains no data; its script requests /v1 with the reader's API key.
 
 import { html } from '../../../lib/markup.ts';
 import { PLAIN_ANSWERS } from '../../http/common-answers.ts';
@@ -10,13 +10,13 @@ const REGISTRY_PAGE: PageContent = {
   style: 'registry.css',
   script: 'registry.js',
   layout: 'wide',
-  body: html`<div id="registry" class="registry"></div>
+  body: html`<div id="registry" class="registry stack"></div>
 <noscript><p class="card">The registry needs JavaScript. Without it, see <a href="/docs">the routes of domains</a>.</p></noscript>`,
 };
 
 export const REGISTRY_ROUTES: RouteGroup<unknown> = {
   tag: 'Pages for all',
-  description: 'Pages that hold nothing of their own.',
+  description: 'Pages without data of their own.',
   access: 'public',
   answers: { 429: PLAIN_ANSWERS[429] },
   routes: [

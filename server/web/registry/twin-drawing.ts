@@ -1,10 +1,10 @@
-// The twins around one as a drawing, in the form of the diagrams of machines.
+// Draws the twins around a twin, in the style of machine diagrams.
 
 import type { Arrow, DiagramState, Drawing } from '../../../lib/diagram/drawing.ts';
 import { drawSvg } from '../diagram/drawings.ts';
 import { layout } from '../diagram/layout.ts';
 
-/** As `GET /v1/domains/:did/graph` answers. */
+/** The answer of `GET /v1/domains/:did/graph`. */
 export interface TwinGraph {
   readonly root: string;
   readonly nodes: readonly { readonly [field: string]: unknown }[];
@@ -12,12 +12,12 @@ export interface TwinGraph {
 }
 
 export interface TwinDrawer {
-  /** The graph as SVG. Rejects with ERR_INPUT when it is too large to be drawn. */
+  /** The graph as SVG. Rejects with ERR_INPUT if it is too large. */
   draw(graph: TwinGraph): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Draws in a worker that begins with the first graph. */
+/** Draws in a worker thread, started with the first graph. */
 export function twinDrawer(): TwinDrawer {
   const worker = layout();
   return {
@@ -26,7 +26,7 @@ export function twinDrawer(): TwinDrawer {
   };
 }
 
-/** States for twins, arrows for relations. */
+/** Twins as states, relations as arrows. */
 export function twinDrawing({ root, nodes, edges }: TwinGraph): Drawing {
   const states = nodes.map(({ did, name, type, status }): DiagramState => {
     const lines = [type, status].filter((text): text is string => typeof text === 'string');

@@ -1,4 +1,4 @@
-// Dialogues of simulated phones as files that `twinline test` runs, with what services answered to them.
+// Dialogues of simulated phones as flow tests, with the recorded answers of services.
 
 import { LRUCache } from 'lru-cache';
 import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
@@ -16,39 +16,39 @@ import { readPhoneNumber } from '../../../lib/ussd/request.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 
-/** What a page sends: its secrets have been replaced already. */
+/** A dialogue as the page sends it, with secrets already replaced. */
 export interface Dialogue {
   readonly sessionId: string;
   readonly phoneNumber: string;
-  /** '' first, which dials. */
+  /** The first is '', the dial. */
   readonly inputs: readonly string[];
-  /** The variable `lang` that it began with. @default that of the flow */
+  /** Initial value of the variable `lang`. @default that of the flow */
   readonly lang?: string;
 }
 
-/** A file to be saved. */
+/** A file for download. */
 export interface SavedTest {
   readonly name: string;
   readonly text: string;
 }
 
-/** The inputs of a dialogue, as routes take them. */
+/** Schema of the inputs of a dialogue. */
 export const DIALOGUE_INPUTS = {
   type: 'array',
   minItems: 1,
   maxItems: SERVER_LIMITS.simulatedInputs,
   prefixItems: [{ const: '' }],
   items: { type: 'string', maxLength: COMMON_LIMITS.ussdTextChars },
-  description: 'What was typed, without its secrets; the first is empty and dials',
+  description: 'Inputs with secrets replaced; the first is empty and dials',
 } as const satisfies Schema;
 
-/** A dialogue whose fields were checked, with its phone number in E.164. Throws ERR_INPUT for another number. */
+/** Checks a dialogue. Throws ERR_INPUT unless the phone number is E.164. */
 export function readDialogue({ sessionId, phoneNumber, inputs, lang }: Dialogue): Dialogue {
   const phone = readPhoneNumber(phoneNumber, 'phoneNumber');
   return { sessionId, phoneNumber: phone, inputs, ...(lang !== undefined && { lang }) };
 }
 
-/** The dialogue as a file with one test; as {@link recordDialogue}. */
+/** Makes a file with one test, as {@link recordDialogue} does. */
 export async function makeFlowTest(
   compiled: CompiledFlow,
   dialogue: Dialogue,
@@ -60,15 +60,15 @@ export async function makeFlowTest(
 }
 
 export interface RecordOptions {
-  /** What services answered. */
+  /** Answers of services, by service. */
   readonly answers: NonNullable<FlowTestSetup['services']>;
-  /** Of the test. @default says how many steps it has */
+  /** Name of the test. @default a name with the number of steps */
   readonly name?: string;
 }
 
 /**
- * Plays the inputs on the flow with the answers that services gave, and writes down what it shows: the test that comes of
- * it passes. Throws ERR_INPUT when they lead beyond what was answered.
+ * Plays the inputs with the recorded answers of services and records the screens as a test that passes. Throws ERR_INPUT if
+ * the dialogue needs answers that were not recorded.
  */
 export async function recordDialogue(
   compiled: CompiledFlow,
@@ -78,17 +78,23 @@ export async function recordDialogue(
   const { flow } = compiled.flow;
   const usual = `a dialogue of the simulator, ${inputs.length === 1 ? 'one step' : `${inputs.length} steps`}`;
   const mocked = Object.keys(answers).length ? { services: hidePrivateAnswers(compiled, answers) } : {};
-  const given = lang === undefined ? {} : { given: { lang } };
-  const test = await recordFlowTest(compiled, { name: name || usual, ...given, phone: phoneNumber, ...mocked, inputs });
+  const variables = lang === undefined ? {} : { given: { lang } };
+  const test = await recordFlowTest(compiled, {
+    name: name || usual,
+    ...variables,
+    phone: phoneNumber,
+    ...mocked,
+    inputs,
+  });
   const [failure] = (await runFlowTests(compiled, { flow, tests: [test] })).tests.flatMap(({ failures }) => failures);
-  if (failure) throw new TwinlineError('ERR_INPUT', `This dialogue cannot be told as a test: ${failureText(failure)}`);
+  if (failure) throw new TwinlineError('ERR_INPUT', `This dialogue cannot become a test: ${failureText(failure)}`);
   return test;
 }
 
 export interface ServiceRecorder {
-  /** The same services, but their answers to simulated phones are kept. What they were called with never is: it may be a PIN. */
+  /** Wraps services to record their answers to simulated phones. Inputs are not recorded: they may contain a PIN. */
   watch(services: Services): Services;
-  /** What was answered in a session, by the name of the service, in the order of the calls. */
+  /** The recorded answers of a session by service, in call order. */
   answers(sessionId: string): NonNullable<FlowTestSetup['services']>;
 }
 
@@ -100,9 +106,9 @@ interface RecordedAnswer {
 export function serviceRecorder(): ServiceRecorder {
   const sessions = new LRUCache<string, RecordedAnswer[]>({ max: PAGE_LIMITS.simulatedSessions });
 
-  function keep(sessionId: string, kept: RecordedAnswer): void {
+  function keep(sessionId: string, answer: RecordedAnswer): void {
     const list = sessions.get(sessionId) ?? [];
-    if (list.length < PAGE_LIMITS.simulatedCalls) list.push(kept);
+    if (list.length < PAGE_LIMITS.simulatedCalls) list.push(answer);
     sessions.set(sessionId, list);
   }
 
@@ -126,12 +132,12 @@ export function serviceRecorder(): ServiceRecorder {
     watch: (services) =>
       Object.fromEntries(Object.entries(services).map(([name, service]) => [name, recordService(name, service)])),
     answers(sessionId) {
-      const found: Record<string, MockAnswer[]> = {};
+      const answers: Record<string, MockAnswer[]> = {};
       for (const { service, answer } of sessions.get(sessionId) ?? []) {
-        found[service] ??= [];
-        found[service].push(answer);
+        answers[service] ??= [];
+        answers[service].push(answer);
       }
-      return found;
+      return answers;
     },
   };
 }

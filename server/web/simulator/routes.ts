@@ -1,9 +1,9 @@
-// GET /simulator, its page with the phones, and what that page asks for, for operators only.
+// GET /simulator, the page with simulated phones, and the routes that it requests. Operators only.
 
 import type { Context, Middleware } from 'koa';
 import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
 import type { Library } from '../../../lib/engine/conversation.ts';
-import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { isFlow } from '../../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE, type FlowTest } from '../../../lib/flow/testing/file.ts';
 import { addFlowTest } from '../../../lib/flow/testing/update.ts';
 import { record, type Schema } from '../../../lib/json/schema.ts';
@@ -32,28 +32,28 @@ import {
 import { readSessionState } from './session-state.ts';
 
 export interface SimulatorDeps {
-  /** Answers as the plain endpoint of telecoms does, for every client. */
+  /** Answers like POST /api/ussd. */
   readonly dial: Middleware;
-  /** Answers what the gateway of a dialect would ask. */
-  readonly ask: (asked: SimulatedRequest, ctx: Context) => Promise<RawReply>;
-  readonly service: Pick<UssdService<CompiledFlow>, 'locate'>;
-  readonly flows: Pick<Library<CompiledFlow>, 'current' | 'ids'>;
+  /** Answers a request in the dialect of a telecom gateway. */
+  readonly ask: (request: SimulatedRequest, ctx: Context) => Promise<RawReply>;
+  readonly service: Pick<UssdService, 'locate'>;
+  readonly library: Pick<Library, 'current' | 'ids'>;
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
-  /** Where tests are written; undefined where operators may not. */
+  /** Where tests are written. @default operators may not write files */
   readonly files: Pick<FlowFiles, 'read' | 'write'> | undefined;
-  /** Called once tests were written. Resolves when that is noted, or could not be. */
+  /** Notes a write of tests in the audit log. */
   readonly noteEdit: (edit: { readonly by: string; readonly flow: string; readonly wrote: ['tests'] }) => Promise<void>;
-  /** What stands in the way of menus that are not served as edited, in words. */
+  /** Problems that keep menu edits from being served. */
   readonly refusedEdits: () => readonly string[];
-  /** The flow that a dial starts, and how `text` is read. */
+  /** The flow that a dial starts, and the mode of `text`. */
   readonly ussd: { readonly flow: string; readonly textMode: TextMode };
 }
 
 const TEXT: Schema = { type: 'string' };
-const STANDING = record('As much as hides what is typed', {
+const STANDING = record('Enough to hide secret input', {
   screen: { type: 'string', description: 'Path of the screen' },
-  secret: { type: 'boolean', description: 'The answer is a secret' },
-  keys: { type: 'array', items: TEXT, description: 'Answers that lead back, home, on or out' },
+  secret: { type: 'boolean', description: 'Whether the answer is secret' },
+  keys: { type: 'array', items: TEXT, description: 'Navigation keys' },
 });
 
 const ASKED: Schema = {
@@ -67,8 +67,8 @@ const ASKED: Schema = {
     query: { type: 'string', maxLength: 4_000 },
     type: { type: 'string', maxLength: 100, description: 'Media type of the body' },
     body: { type: 'string', maxLength: 16_000 },
-    flow: { type: 'string', maxLength: 64, description: 'The flow that a dial begins, instead of USSD_FLOW' },
-    lang: { type: 'string', maxLength: 35, description: 'The variable `lang` that it begins with' },
+    flow: { type: 'string', maxLength: 64, description: 'The flow that a dial starts. Default: USSD_FLOW' },
+    lang: { type: 'string', maxLength: 35, description: 'Initial value of the variable `lang`' },
   },
 };
 type PhoneRequest = Omit<SimulatedRequest, 'begin'> & { readonly flow?: string; readonly lang?: string };
@@ -87,12 +87,12 @@ const DIALOGUE: Schema = {
     sessionId: TEXT,
     phoneNumber: { type: 'string', description: 'E.164 with +' },
     inputs: DIALOGUE_INPUTS,
-    flow: { type: 'string', maxLength: 64, description: 'The flow that was dialled; USSD_FLOW when missing' },
-    lang: { type: 'string', maxLength: 35, description: 'The variable `lang` that it began with' },
+    flow: { type: 'string', maxLength: 64, description: 'The dialled flow. Default: USSD_FLOW' },
+    lang: { type: 'string', maxLength: 35, description: 'Initial value of the variable `lang`' },
     name: {
       type: 'string',
       maxLength: 80,
-      description: 'Writes it as a test of this name into the file beside the flow',
+      description: 'Writes a test of this name into the file beside the flow',
     },
   },
 };
@@ -102,11 +102,11 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     method: 'GET',
     path: '/menus/refused',
     id: 'listRefusedEdits',
-    summary: 'Edits of menus that are not served, and why',
+    summary: 'Menu edits that are not served, and why',
     rate: 'none',
     answers: {
       200: {
-        description: 'One problem each; empty when everything is served as it was edited',
+        description: 'The problems; empty if all edits are served',
         types: jsonTypes(record('Refused edits', { problems: { type: 'array', items: TEXT } })),
       },
     },
@@ -117,17 +117,17 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
   pageRoute({
     path: '/simulator',
     id: 'getSimulator',
-    summary: 'Phones that dial',
-    page: ({ ussd, files, flows }) =>
-      simulatorPage({ mode: ussd.textMode, flow: ussd.flow, flows: listFlows(flows), canSave: files !== undefined }),
+    summary: 'Simulated phones',
+    page: ({ ussd, files, library }) =>
+      simulatorPage({ mode: ussd.textMode, flow: ussd.flow, flows: listFlows(library), canSave: files !== undefined }),
   }),
   {
     method: 'POST',
     path: '/simulator/dial',
     id: 'dialSimulated',
-    summary: 'What a telecom gateway asks, for the phones of operators',
+    summary: 'Dial as a simulated phone',
     description:
-      'As POST /api/ussd, whatever USSD_GATEWAYS lists, in a session apart from those of callers, whose id begins with `sim-`. Only the page of phones may ask. With OPERATOR_TOKEN set, the audit log says who began it.',
+      'Like POST /api/ussd, regardless of USSD_GATEWAYS, in a session separate from those of callers, whose id begins with `sim-`. For the page of phones only. With OPERATOR_TOKEN set, the audit log names the operator.',
     body: {
       types: jsonTypes(PLAIN_BODY),
       example: { sessionId: 'sim-example', serviceCode: '*2233#', phoneNumber: '+260971230001', text: '' },
@@ -141,9 +141,9 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     method: 'POST',
     path: '/simulator/requests',
     id: 'askSimulated',
-    summary: 'What the gateway of a telecom dialect asks, for the phones of operators',
+    summary: 'Dial as a simulated phone, in the dialect of a telecom gateway',
     description:
-      'As below the address of the dialect, whatever USSD_GATEWAYS lists, and as the plain endpoint of phones; a dial may begin another flow, or in another language.',
+      'Like the endpoint of the dialect, regardless of USSD_GATEWAYS; otherwise like `/simulator/dial`. A dial may start another flow or set a language.',
     body: {
       types: jsonTypes(ASKED),
       example: {
@@ -151,19 +151,19 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
         body: '{"sessionID":"sim-example","userID":"sim","newSession":true,"msisdn":"260971230001","userData":"*2233#","network":"MTN"}',
       },
     },
-    answers: { 200: { description: 'What the gateway would get', types: jsonTypes(ANSWERED) }, ...JSON_BODY_ANSWERS },
+    answers: { 200: { description: 'The answer to the gateway', types: jsonTypes(ANSWERED) }, ...JSON_BODY_ANSWERS },
     ownPages: true,
-    handle: async (ctx, { ask, flows }) => {
-      const { flow, lang, ...asked } = readInput<{ body: PhoneRequest }>(ctx).body;
-      if (flow !== undefined && !flows.current(flow))
+    handle: async (ctx, { ask, library }) => {
+      const { flow, lang, ...request } = readInput<{ body: PhoneRequest }>(ctx).body;
+      if (flow !== undefined && !library.current(flow))
         throw new Refusal('bad-request', `There is no flow ${JSON.stringify(flow)} here`);
-      const given = lang === undefined ? {} : { given: { lang } };
+      const variables = lang === undefined ? {} : { given: { lang } };
       const {
         status,
         type,
         headers = {},
         body,
-      } = await ask({ ...asked, begin: { ...(flow && { flow }), ...given } }, ctx);
+      } = await ask({ ...request, begin: { ...(flow && { flow }), ...variables } }, ctx);
       ctx.set('Cache-Control', 'no-store');
       ctx.body = { status, type, headers, body };
     },
@@ -172,8 +172,8 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     method: 'GET',
     path: '/simulator/sessions/:sessionId',
     id: 'getSimulatedSession',
-    summary: 'Whether a simulated phone is asked for a secret',
-    answers: { 200: { description: 'Where it stands', types: jsonTypes(STANDING) } },
+    summary: 'Whether a simulated phone expects a secret',
+    answers: { 200: { description: 'The state of the session', types: jsonTypes(STANDING) } },
     handle: async (ctx, { service }) => {
       const state = await readSessionState(service, ctx.params.sessionId!);
       if (!state) throw new Refusal('not-found');
@@ -184,28 +184,30 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     method: 'POST',
     path: '/simulator/flow-test',
     id: 'saveFlowTest',
-    summary: 'A dialogue as a file of flow tests',
+    summary: 'Make a flow test of a dialogue',
     description:
-      'Only the page of phones may ask. What services answered to it stands in the test. With a `name` it is written into the tests of the flow, where the studio is on.',
+      'For the page of phones only. The test contains the recorded answers of services. With a `name`, and with the studio on, it is written into the tests of the flow.',
     body: {
       types: jsonTypes(DIALOGUE),
       example: { sessionId: 'example-1', phoneNumber: '+260971230001', inputs: ['', '1'] },
     },
     answers: {
       200: { description: 'The file', types: jsonTypes(record('A file', { name: TEXT, text: TEXT })) },
-      409: { description: 'The tests were changed meanwhile', types: jsonTypes(REFUSED) },
+      409: { description: 'The tests have changed on disk', types: jsonTypes(REFUSED) },
       ...JSON_BODY_ANSWERS,
     },
     ownPages: true,
-    handle: async (ctx, { flows, ussd, recorder, files, noteEdit }) => {
+    handle: async (ctx, { library, ussd, recorder, files, noteEdit }) => {
       const { body } = readInput<{ body: Dialogue & { readonly name?: string; readonly flow?: string } }>(ctx);
       const dialogue = readDialogue(body);
       const { flow = ussd.flow } = body;
-      const compiled = flows.current(flow);
+      const compiled = library.current(flow);
       if (!compiled) throw new Refusal('bad-request', `There is no flow ${JSON.stringify(flow)} here`);
+      if (!isFlow(compiled))
+        throw new Refusal('bad-request', `"${flow}" is a machine of your own: tests beside menus are for flows`);
       const name = body.name?.trim() ?? '';
       if (name !== '') {
-        if (!files) throw new Refusal('bad-request', 'Tests are not written here: start the server with STUDIO=true');
+        if (!files) throw new Refusal('bad-request', 'This server does not write tests. Start it with STUDIO=true');
         const test = await recordDialogue(compiled, dialogue, {
           answers: recorder.answers(dialogue.sessionId),
           name,
@@ -225,15 +227,15 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
 
 const MODES = {
   cumulative: html`<code>text</code> holds all answers, joined by <code>*</code>`,
-  latest: html`<code>text</code> holds the last answer only, so a request that is repeated later counts as a new answer`,
+  latest: html`<code>text</code> holds only the last answer, so a later retry counts as a new answer`,
 } as const satisfies { readonly [mode in TextMode]: object };
 
 export interface SimulatorPageOptions {
   readonly mode: TextMode;
   readonly flow: string;
-  /** Those that phones may dial. */
+  /** Flows that phones may dial. */
   readonly flows: readonly DialledFlow[];
-  /** Whether tests can be written into their file. */
+  /** Whether tests can be written into the file beside the flow. */
   readonly canSave: boolean;
 }
 
@@ -243,9 +245,11 @@ interface DialledFlow {
   readonly langs: readonly string[];
 }
 
-// Texts without languages are in none.
-const listFlows = ({ ids, current }: SimulatorDeps['flows']): DialledFlow[] =>
-  ids.map((id) => ({ id, langs: current(id)?.flow.langs ?? [] }));
+const listFlows = ({ ids, current }: SimulatorDeps['library']): DialledFlow[] =>
+  ids.map((id) => {
+    const served = current(id)!;
+    return { id, langs: isFlow(served) ? (served.flow.langs ?? []) : [] };
+  });
 
 export function simulatorPage({ mode, flow, flows, canSave }: SimulatorPageOptions): PageContent {
   return {
@@ -253,24 +257,24 @@ export function simulatorPage({ mode, flow, flows, canSave }: SimulatorPageOptio
     layout: 'wide',
     style: 'simulator.css',
     script: 'simulator.js',
-    body: html`<header class="tool">
+    body: html`<header class="tool row apart">
 <div><h1>Phones</h1>
-<p class="lead">They dial the flow <code>${flow}</code> as telecoms do with <code>POST /api/ussd</code>: ${MODES[mode]}.
-Each may speak another dialect, dial another flow, and begin in another language.
-Type no PIN of yours: this tab keeps what was typed until you close it.</p></div>
+<p class="lead">They dial the flow <code>${flow}</code> as telecoms do, with <code>POST /api/ussd</code>: ${MODES[mode]}.
+Each phone may use another dialect, flow or language.
+Do not type a real PIN: this tab keeps all input until you close it.</p></div>
 <button id="add" class="primary" type="button">Add a phone</button>
 </header>
-<div id="phones" class="phones" data-mode="${mode}" data-flow="${flow}" data-flows="${JSON.stringify(flows)}" data-can-save="${String(canSave)}" data-code="*2233#" data-text-chars="${COMMON_LIMITS.ussdTextChars}"></div>
-<p id="none" class="none" hidden>There is no phone. Add one.</p>
-<noscript><p class="card">Phones need JavaScript. Without it there is <code>npx twinline chat</code>.</p></noscript>`,
+<div id="phones" class="phones stack" data-mode="${mode}" data-flow="${flow}" data-flows="${JSON.stringify(flows)}" data-can-save="${String(canSave)}" data-code="*2233#" data-text-chars="${COMMON_LIMITS.ussdTextChars}"></div>
+<p id="none" class="soft" hidden>No phones. Add one.</p>
+<noscript><p class="card">Phones need JavaScript. Without it, use <code>npx twinline chat</code>.</p></noscript>`,
   };
 }
 
-/** Writes a test into the file beside its flow. Throws ERR_INPUT when there is one of its name. */
+/** Adds a test to the file beside its flow. Throws ERR_INPUT if the name is taken. */
 async function addTestToFile(files: Pick<FlowFiles, 'read' | 'write'>, flow: string, test: FlowTest) {
   const { tests } = await files.read(flow);
   const text = addFlowTest(tests.text, { flow, test });
   const { kind } = await files.write(flow, { tests: { text, base: tests.hash } });
-  if (kind === 'conflict') throw new Refusal('conflict', 'The tests were changed meanwhile. Try again');
+  if (kind === 'conflict') throw new Refusal('conflict', 'The tests have changed on disk. Try again');
   return { name: flow + FLOW_TEST_FILE, text };
 }

@@ -1,29 +1,28 @@
-// Where the session of a simulated phone stands, as far as its page has to know.
+// The state of a simulated phone's session that its page needs to hide secrets.
 
-import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { isFlow } from '../../../lib/flow/run/compile.ts';
 import { isAnswerHidden } from '../../../lib/flow/run/scope.ts';
 import type { UssdService } from '../../../lib/ussd/service.ts';
 
-/** What the page reads. */
 export interface PhoneSessionState {
   /** Path of the screen. */
   readonly screen: string;
-  /** The answer to it is a secret, or private. */
+  /** The answer is secret or private. */
   readonly secret: boolean;
-  /** Answers that lead somewhere from every screen of its flow, such as `0` and `*`: they are no secrets. */
+  /** Navigation keys of the flow, such as `0` and `*`; they are never secret. */
   readonly keys: readonly string[];
 }
 
-/** Undefined when there is no such session, or it is over. */
+/** Undefined if the session does not exist or is over. */
 export async function readSessionState(
-  service: Pick<UssdService<CompiledFlow>, 'locate'>,
+  service: Pick<UssdService, 'locate'>,
   sessionId: string,
 ): Promise<PhoneSessionState | undefined> {
-  const found = await service.locate(sessionId);
-  if (!found) return undefined;
-  const { path, conversation } = found;
-  const node = conversation.screens.get(path);
-  // What is unknown may be a secret.
+  const place = await service.locate(sessionId);
+  if (!place) return undefined;
+  const { path, conversation } = place;
+  const node = isFlow(conversation) ? conversation.screens.get(path) : undefined;
+  // The answer to an unknown screen may be secret.
   if (!node) return { screen: path, secret: true, keys: [] };
   const keys = Object.values(node.scope.keys).filter((key) => typeof key === 'string');
   return { screen: path, secret: isAnswerHidden(node), keys };

@@ -1,5 +1,5 @@
-// Phones that dial drafts, in the thread that works on these: each goes on in the text that it has dialled. The services that it
-// calls are those of the process.
+// Phones that dial drafts, in the worker thread. A session continues in the text that it dialled. Service calls go to the
+// main thread.
 
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -16,25 +16,25 @@ import { PLAIN_DIALECT } from '../../ussd/dialects.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { type PhoneSessionState, readSessionState } from '../simulator/session-state.ts';
 
-/** One request of a phone that dials a draft. */
+/** A request of a phone to a draft. */
 export interface DraftDial {
   readonly sessionId: string;
   readonly phoneNumber: string;
   readonly serviceCode: string;
-  /** What was typed so far, joined by `*`; '' dials. */
+  /** All input so far, joined by `*`; '' dials. */
   readonly text: string;
 }
 
-/** A call of a service by a draft. */
+/** A service call of a draft. */
 export interface DraftCall extends Pick<ServiceCall, 'idempotencyKey' | 'session'> {
   readonly service: string;
   readonly input: JsonObject;
 }
 
 export interface DraftPhones {
-  /** `open` gives the draft of a phone that dials, and the services that it may call. */
-  turn(dialled: DraftDial, open: () => readonly [draft: CompiledFlow, services: readonly string[]]): Promise<UssdReply>;
-  /** Where a session stands; null when there is none, or it is over. */
+  /** For a dial, `open` returns the draft and the services that it may call. */
+  turn(dial: DraftDial, open: () => readonly [draft: CompiledFlow, services: readonly string[]]): Promise<UssdReply>;
+  /** The state of a session; null if it does not exist or is over. */
   state(sessionId: string): Promise<PhoneSessionState | null>;
 }
 
@@ -44,7 +44,7 @@ interface DraftPhone {
 }
 
 export function draftPhones(ask: AskProcess<DraftCall, Json>): DraftPhones {
-  // Nothing that it seals leaves this thread.
+  // Sealed values never leave this thread, so any key will do.
   const keyring = parseKeyring(randomBytes(32).toString('hex'));
   const phones = new LRUCache<string, DraftPhone>({
     max: PAGE_LIMITS.draftPhones,

@@ -1,5 +1,5 @@
-// What is worked out of a draft, which takes long for a large one: problems, drawing, tests, texts, what may stand at a place, calls of
-// phones. It is done in a thread of its own, which keeps the flows around the drafts and the last drafts that it has compiled.
+// Jobs on drafts, which take long for large flows: problems, drawing, tests, texts, completion, calls of phones. They run in a
+// worker thread that caches the other flows and the last compiled drafts.
 
 import { LRUCache } from 'lru-cache';
 import { COMMON_LIMITS } from '../../../lib/common-limits.ts';
@@ -30,7 +30,7 @@ import type { PhoneSessionState } from '../simulator/session-state.ts';
 import { type DraftCall, type DraftDial, type DraftPhones, draftPhones } from './draft-phones.ts';
 import { listWordings, type Wordings } from './wordings.ts';
 
-/** A text of the editor, and the name of its flow. */
+/** A text in the editor, and the name of its flow. */
 export interface DraftText {
   readonly flow: string;
   readonly text: string;
@@ -38,43 +38,43 @@ export interface DraftText {
 
 export interface CheckedDraft {
   readonly problems: readonly Problem[];
-  /** Screen id → offsets of its text. */
+  /** Screen id, start and end of its text. */
   readonly screens: readonly (readonly [id: string, from: number, to: number])[];
 }
 
 export interface TestedDraft {
-  /** Of the tests. */
+  /** Problems of the test file. */
   readonly problems: readonly Problem[];
   readonly reports: FlowTestReport['tests'];
   readonly coverage?: FlowTestReport['coverage'];
-  /** The tests as they were updated, and how many expectations are new. */
+  /** Updated tests, and the number of changed expectations. */
   readonly tests?: string;
   readonly changed?: number;
 }
 
-/** What is there beside the draft. */
+/** The other flows and the services. */
 export interface DraftLibrary {
   readonly flows: readonly Flow[];
   readonly services: readonly string[];
 }
 
-/** A place in a draft, or in its tests where they are given. */
+/** A position in a draft, or in `tests` if set. */
 export interface DraftPlace {
   readonly tests?: string | undefined;
   /** In UTF-16 units. */
   readonly offset: number;
 }
 
-/** A dialogue that becomes one more of the tests. */
+/** A dialogue to add to the tests. */
 export interface DraftDialogue {
   readonly tests: string;
   readonly name: string;
   readonly dialogue: Dialogue;
-  /** What services answered in it. */
+  /** Recorded answers of services. */
   readonly answers: ReturnType<ServiceRecorder['answers']>;
 }
 
-/** What may be asked of a draft, and what has to be said besides. */
+/** Kinds of jobs, and their parameters. */
 export interface DraftQuestions {
   readonly check: undefined;
   readonly compile: undefined;
@@ -85,11 +85,11 @@ export interface DraftQuestions {
   readonly explain: DraftPlace;
   readonly record: DraftDialogue;
   readonly dial: DraftDial;
-  /** The id of a session that dialled a draft; which does not matter. */
+  /** Session id of a phone; the draft is ignored. */
   readonly phone: string;
 }
 
-/** What comes of it; those that compile the draft throw ERR_INPUT for one with errors. */
+/** Results of jobs. Jobs that compile the draft throw ERR_INPUT if it has errors. */
 export interface DraftResults {
   readonly check: CheckedDraft;
   readonly compile: null;
@@ -98,7 +98,7 @@ export interface DraftResults {
   readonly test: TestedDraft;
   readonly complete: ReturnType<typeof completeFlow> | null;
   readonly explain: ReturnType<typeof explainFlow> | null;
-  /** The tests with the new one. */
+  /** The tests with the dialogue added. */
   readonly record: string;
   readonly dial: UssdReply;
   readonly phone: PhoneSessionState | null;
@@ -106,7 +106,7 @@ export interface DraftResults {
 
 export interface DraftTests {
   readonly tests: string;
-  /** Writes into them what they show. */
+  /** Replaces expectations with the actual results. */
   readonly update: boolean;
 }
 
@@ -116,16 +116,16 @@ export interface DraftJob<Kind extends DraftKind = DraftKind> {
   readonly kind: Kind;
   readonly about: DraftQuestions[Kind];
   readonly draft: DraftText;
-  /** Names what is there beside it. */
+  /** Key of the library. */
   readonly libraryKey: string;
-  /** Comes when the one that the key names is not known yet. */
+  /** Sent again if the worker does not have it. */
   readonly library?: DraftLibrary;
 }
 
-/** The result, or that the library has to be sent along. */
+/** The result, or a request for the library. */
 export type DraftAnswer = { readonly isLibraryMissing: true } | { readonly result: DraftResults[DraftKind] };
 
-interface Known {
+interface Library {
   readonly key: string;
   readonly flows: ReadonlyMap<string, Flow>;
   readonly services: ReadonlySet<string>;
@@ -138,24 +138,24 @@ interface LoadedDraft extends CheckedDraft {
 type Work = { readonly [Kind in DraftKind]: (about: DraftQuestions[Kind]) => Awaitable<DraftResults[Kind]> };
 type Awaitable<T> = T | Promise<T>;
 
-/** Does jobs with what it keeps from those before. */
+/** Returns a function that does jobs and caches between them. */
 export function draftWork(): (job: DraftJob, ask: AskProcess<DraftCall, Json>) => Promise<DraftAnswer> {
   const checked = new LRUCache<string, LoadedDraft>({ max: PAGE_LIMITS.draftsWorked });
   const compiled = new LRUCache<string, CompiledFlow>({ max: PAGE_LIMITS.draftsWorked });
-  let known: Known | undefined;
+  let current: Library | undefined;
   let phones: DraftPhones | undefined;
 
   return async ({ kind, about, draft, libraryKey, library }, ask) => {
-    if (library) known = readLibrary(libraryKey, library);
-    if (known?.key !== libraryKey) return { isLibraryMissing: true };
+    if (library) current = readLibrary(libraryKey, library);
+    if (current?.key !== libraryKey) return { isLibraryMissing: true };
     phones ??= draftPhones(ask);
-    const work = workOn(draft, known, phones);
+    const work = workOn(draft, current, phones);
     return { result: await (work[kind] as (about: unknown) => Awaitable<DraftResults[DraftKind]>)(about) };
   };
 
-  function workOn(draft: DraftText, around: Known, phones: DraftPhones): Work {
+  function workOn(draft: DraftText, around: Library, phones: DraftPhones): Work {
     const { flows, services } = around;
-    const known = { flows, services, contracts: CONTRACTS };
+    const context = { flows, services, contracts: CONTRACTS };
     const { flow, text } = draft;
     return {
       check: () => {
@@ -174,21 +174,22 @@ export function draftWork(): (job: DraftJob, ask: AskProcess<DraftCall, Json>) =
       test: (tests) => testDraft(compile(draft, around), tests),
       complete: ({ tests, offset }) =>
         (tests === undefined
-          ? completeFlow({ text, ...known }, offset)
-          : completeTests({ text, tests, ...known }, offset)) ?? null,
+          ? completeFlow({ text, ...context }, offset)
+          : completeTests({ text, tests, ...context }, offset)) ?? null,
       explain: ({ tests, offset }) =>
-        (tests === undefined ? explainFlow(text, offset, known) : explainTests({ text, tests, ...known }, offset)) ??
-        null,
+        (tests === undefined
+          ? explainFlow(text, offset, context)
+          : explainTests({ text, tests, ...context }, offset)) ?? null,
       record: async ({ tests, name, dialogue, answers }) => {
         const test = await recordDialogue(compile(draft, around), readDialogue(dialogue), { answers, name });
         return addFlowTest(tests, { flow, test });
       },
-      dial: (dialled) => phones.turn(dialled, () => [compile(draft, around), [...services]]),
+      dial: (dial) => phones.turn(dial, () => [compile(draft, around), [...services]]),
       phone: (sessionId) => phones.state(sessionId),
     };
   }
 
-  function check(draft: DraftText, { key, flows, services }: Known): LoadedDraft {
+  function check(draft: DraftText, { key, flows, services }: Library): LoadedDraft {
     return keep(checked, [key, draft], () => {
       const name = draft.flow + FLOW_FILE;
       const { flow, problems } = checkFlow(draft.text, name, { flows, services, contracts: CONTRACTS });
@@ -197,29 +198,29 @@ export function draftWork(): (job: DraftJob, ask: AskProcess<DraftCall, Json>) =
     });
   }
 
-  function compile(draft: DraftText, around: Known): CompiledFlow {
+  function compile(draft: DraftText, around: Library): CompiledFlow {
     return keep(compiled, [around.key, draft], () => compileDraft(readFlow(check(draft, around)), around.flows));
   }
 }
 
-function readLibrary(key: string, { flows, services }: DraftLibrary): Known {
+function readLibrary(key: string, { flows, services }: DraftLibrary): Library {
   return { key, flows: new Map(flows.map((flow) => [flow.flow, flow])), services: new Set(services) };
 }
 
-function keep<T extends object>(kept: LRUCache<string, T>, [key, draft]: [string, DraftText], make: () => T): T {
+function keep<T extends object>(cache: LRUCache<string, T>, [key, draft]: [string, DraftText], make: () => T): T {
   const name = JSON.stringify([key, draft.flow, draft.text]);
-  const found = kept.get(name) ?? make();
-  kept.set(name, found);
-  return found;
+  const value = cache.get(name) ?? make();
+  cache.set(name, value);
+  return value;
 }
 
 function readFlow({ flow, problems }: LoadedDraft): Flow {
   const error = problems.find(({ severity }) => severity === 'error');
-  if (!flow || error) throw invalidDraft(error?.message ?? 'It cannot be read.');
+  if (!flow || error) throw invalidDraft(error?.message ?? 'It is not a readable flow.');
   return flow;
 }
 
-/** A draft without errors, compiled. Throws ERR_INPUT. */
+/** Compiles a draft. Throws ERR_INPUT if it has errors. */
 function compileDraft(flow: Flow, flows: ReadonlyMap<string, Flow>): CompiledFlow {
   const compiled = tryCompile(flow, new Map([...flows, [flow.flow, flow]]));
   if (typeof compiled === 'string') throw invalidDraft(compiled);

@@ -1,4 +1,4 @@
-// The thread that works on drafts, one job after the other.
+// Worker thread for drafts, one job at a time.
 
 import type { Json } from '../../../lib/json/json.ts';
 import { answerJobs } from '../../config/job-thread.ts';

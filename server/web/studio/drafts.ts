@@ -1,5 +1,5 @@
-// A flow that is being written: checked, drawn, tested and dialled as it is in the editor, before anything is saved. All of it is
-// the work of a thread, so that no draft holds up the callers of this process.
+// Checks, draws, tests and dials drafts: flows as they are in the editor, before they are saved. The work is done in a worker
+// thread, so that no draft delays the callers of this process.
 
 import { LRUCache } from 'lru-cache';
 import type { Drawing } from '../../../lib/diagram/drawing.ts';
@@ -19,30 +19,30 @@ import type { DraftCall, DraftDial } from './draft-phones.ts';
 import type { CheckedDraft, DraftAnswer, DraftJob, DraftQuestions, DraftResults, DraftText } from './draft-work.ts';
 
 export interface DraftsOptions {
-  /** The flows that are served now, by name. */
+  /** Served flows by name. */
   flows(): ReadonlyMap<string, CompiledFlow>;
   readonly services: Services;
-  /** Whether drafts that are dialled call them: on a server with real callers a draft could pay, or open accounts. */
+  /** Whether dialled drafts call services. On a server with real callers a draft could make payments or open accounts. */
   readonly callsServices: boolean;
 }
 
 export interface Drafts {
-  /** The flows that are served now, by name. */
+  /** Served flows by name. */
   flows(): ReadonlyMap<string, Flow>;
   check(draft: DraftText): Promise<CheckedDraft>;
-  /** Asks the thread. Rejects with ERR_INPUT and the first error of a draft that has to have none. */
+  /** Runs a job. Rejects with ERR_INPUT and the first error if the job needs a draft without errors. */
   ask<Kind extends keyof DraftQuestions>(
     kind: Kind,
     draft: DraftText,
     about: DraftQuestions[Kind],
   ): Promise<DraftResults[Kind]>;
-  /** The drawing, with a name that no other draft has. */
+  /** The drawing, with a unique name of this draft. */
   drawing(draft: DraftText): { readonly name: readonly string[]; find(): Promise<Drawing> };
-  /** Dials a draft, or goes on in a session that did: with the text that was dialled, not what the editor holds by now. */
+  /** Dials a draft, or continues a session, in the text that was dialled rather than the current one. */
   dial(draft: DraftText, dialled: DraftDial): Promise<UssdReply>;
-  /** Where a session that dialled a draft stands; null when there is none. */
+  /** The state of a session in a draft; null if there is none. */
   phone(sessionId: string): Promise<PhoneSessionState | null>;
-  /** Ends the thread that works on drafts. */
+  /** Ends the worker thread. */
   close(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ const ERRORS: JobErrors = {
 const NO_DRAFT: DraftText = { flow: '', text: '' };
 
 export function drafts({ flows, services, callsServices }: DraftsOptions): Drafts {
-  // A large draft is asked for by several parts of the page at once. It is worked out once while the flows around are the same.
+  // Several parts of the page request the same draft at once, so results are cached until another flow changes.
   const checked = new LRUCache<string, Promise<CheckedDraft>>({ max: PAGE_LIMITS.draftsKept });
   const thread = jobThread<DraftJob, DraftAnswer, DraftCall, Json>({
     module: new URL('./draft-worker.ts', import.meta.url),

@@ -1,4 +1,4 @@
-// The page of the studio, which its script fills: the text on the left, what it does on the right; on a telephone one at a time.
+// The page of the studio, filled by its script: the editor on the left, a tool on the right; on a phone one at a time.
 
 import { html } from '../../../lib/markup.ts';
 import type { PageContent } from '../kit/frame.ts';
@@ -13,73 +13,73 @@ const PARTS = [
 ] as const;
 
 export interface StudioPageOptions {
-  /** The flow that the page opens with. */
+  /** The flow that the page opens first. */
   readonly flow: string;
-  /** Whether drafts that are dialled call the services. */
+  /** Whether dialled drafts call services. */
   readonly callsServices: boolean;
 }
 
-const NO_CALLS = html`<p class="quiet">Drafts call no services on this server: each call leads to its <code>fail</code> screen.</p>`;
+const NO_CALLS = html`<p class="quiet">On this server drafts call no services; each call leads to its <code>fail</code> screen.</p>`;
 
 export function studioPage({ flow, callsServices }: StudioPageOptions): PageContent {
   return {
     title: 'Studio · Twinline',
-    layout: 'wide',
+    layout: 'full',
     style: 'studio.css',
     script: 'studio.js',
-    body: html`<header class="studio-head"><h1>Studio</h1>
-<label>Flow <select id="flows"></select></label>
+    body: html`<header class="studio-head row"><h1>Studio</h1>
+<label class="row quiet">Flow <select id="flows"></select></label>
 <button id="begin" type="button">New flow …</button>
-<span id="state" class="state-line" role="status">Loading …</span>
+<span id="state" class="quiet" role="status">Loading …</span>
 <button id="save" class="primary" type="button" title="Ctrl+S" disabled>Save</button></header>
-<p id="notice" role="status"></p>
-<section id="conflict" class="card conflict" hidden aria-labelledby="conflict-title"><h2 id="conflict-title">The file was changed on disk</h2>
-<p>Red is on disk only, green is in the editor only. Nothing was overwritten.</p><div id="conflict-diff" class="diff"></div>
-<p class="row"><button id="take-disk" type="button">Take the one on disk</button>
-<button id="keep-mine" type="button">Keep mine; the next save replaces it</button></p></section>
-<nav class="tabs" aria-label="Parts of this page">${PARTS.map(
+<p id="notice" class="quiet" role="status"></p>
+<section id="conflict" class="card" hidden aria-labelledby="conflict-title"><h2 id="conflict-title">The file was changed on disk</h2>
+<p>Red is only on disk, green only in the editor. Nothing was overwritten.</p><div id="conflict-diff" class="diff"></div>
+<p class="row small"><button id="take-disk" type="button">Use the file on disk</button>
+<button id="keep-mine" type="button">Keep mine; the next save replaces the file</button></p></section>
+<nav class="tabs row small" aria-label="Parts of this page">${PARTS.map(
       ([id, name]) => html`<button type="button" data-part="${id}" id="tab-${id}">${name}</button>\n`,
     )}</nav>
 <div class="studio" id="studio" data-flow="${flow}" data-part="drawing" data-code="*2233#">
-<section id="text" aria-label="Text">
-<div class="row"><button type="button" id="show-flow" aria-pressed="true">Flow</button>
+<section id="text" class="card" aria-label="Text">
+<div class="row small"><button type="button" id="show-flow" aria-pressed="true">Flow</button>
 <button type="button" id="show-tests" aria-pressed="false">Tests</button>
-<span class="quiet keys"><kbd>Ctrl</kbd>+<kbd>Space</kbd> proposes · <kbd>Esc</kbd> <kbd>Tab</kbd> leaves</span></div>
+<span class="quiet keys"><kbd>Ctrl</kbd>+<kbd>Space</kbd> completes · <kbd>Esc</kbd> <kbd>Tab</kbd> leaves the editor</span></div>
 <div id="editor" class="editor"></div>
-<ol id="problems" class="problems" aria-label="Problems" tabindex="0"></ol>
+<ol id="problems" class="problems stack small" aria-label="Problems" tabindex="0"></ol>
 </section>
-<section id="drawing" aria-label="Drawing">
-<div class="row"><h2>Drawing</h2><span id="drawn" class="quiet" role="status">Drawing …</span>
+<section id="drawing" class="card" aria-label="Drawing">
+<div class="row small"><h2>Drawing</h2><span id="drawn" class="quiet grow" role="status">Drawing …</span>
 <button id="smaller" type="button" aria-label="Smaller">−</button><button id="larger" type="button" aria-label="Larger">+</button></div>
-<div id="picture" tabindex="0" role="region" aria-label="The flow as a drawing: arrow keys go from screen to screen, Enter to the text"></div>
+<div id="picture" tabindex="0" role="region" aria-label="Drawing of the flow: arrow keys move between screens, Enter goes to the text"></div>
 </section>
-<section id="phone" aria-label="Phone">
-<div class="row"><h2>Phone</h2><button id="dial" class="primary" type="button">Dial the draft</button></div>
+<section id="phone" class="card" aria-label="Phone">
+<div class="row apart small"><h2>Phone</h2><button id="dial" class="primary" type="button">Dial the draft</button></div>
 ${callsServices ? '' : NO_CALLS}
 <div id="device" class="device"></div>
-<form id="record" class="row"><label class="grow">Name of a test <input id="test-name" maxlength="80" placeholder="What this dialogue shows"></label>
+<form id="record" class="row small"><label class="row quiet grow">Name of a test <input id="test-name" class="grow" maxlength="80" placeholder="What this dialogue shows"></label>
 <button type="submit">Record as a test</button></form>
 </section>
-<section id="tests" aria-label="Tests">
-<div class="row"><h2>Tests</h2><span id="tested" class="quiet" role="status"></span>
+<section id="tests" class="card" aria-label="Tests">
+<div class="row small"><h2 class="grow">Tests</h2><span id="tested" class="quiet" role="status"></span>
 <button id="run" type="button">Run</button><button id="update" type="button">Update what they expect</button></div>
-<ol id="results" class="results"></ol>
+<ol id="results" class="results stack small"></ol>
 </section>
-<section id="words" aria-label="Languages">
-<div class="row"><h2>Languages</h2><label class="grow"><span class="hidden">Find</span><input id="find-words" type="search" placeholder="Find a text"></label></div>
-<p class="quiet">The number is what a text takes of a screen of 182 characters, before values and lines of keys. Red: a character that halves the room.</p>
-<div id="wordings" class="wordings" tabindex="0"></div>
+<section id="words" class="card" aria-label="Languages">
+<div class="row"><h2>Languages</h2><label class="row grow"><span class="hidden">Find</span><input id="find-words" class="grow" type="search" placeholder="Find a text"></label></div>
+<p class="quiet">The number is the length of a text on a screen of 182 characters, before values and key lines. Red: too long, or a character that halves the room.</p>
+<div id="wordings" class="wordings stack" tabindex="0"></div>
 </section>
-<section id="history" aria-label="History">
-<div class="row"><h2>History</h2><button id="restore" type="button" hidden>Put it into the editor</button></div>
-<ol id="versions" class="versions"></ol><div id="version-diff" class="diff"></div>
+<section id="history" class="card" aria-label="History">
+<div class="row apart small"><h2>History</h2><button id="restore" type="button" hidden>Put it into the editor</button></div>
+<ol id="versions" class="versions stack small"></ol><div id="version-diff" class="diff"></div>
 </section>
 </div>
-<dialog id="new-flow"><form method="dialog"><h2>A new flow</h2>
+<dialog id="new-flow"><form method="dialog"><h2>New flow</h2>
 <label>Name <input id="new-name" pattern="[A-Za-z][A-Za-z0-9_\\-]{0,63}" required></label>
-<fieldset id="starters"><legend>It begins with</legend></fieldset>
+<fieldset id="starters"><legend>Start with</legend></fieldset>
 <p id="new-notice" role="alert"></p>
-<p class="row"><button value="" formnovalidate>Leave it</button><button id="create" class="primary" type="submit" value="create">Begin</button></p></form></dialog>
-<noscript><p class="card">The studio needs JavaScript. Flows are files: any editor will do.</p></noscript>`,
+<p class="row"><button value="" formnovalidate>Cancel</button><button id="create" class="primary" type="submit" value="create">Create</button></p></form></dialog>
+<noscript><p class="card">The studio needs JavaScript. Flows are files; any editor will do.</p></noscript>`,
   };
 }

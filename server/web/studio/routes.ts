@@ -1,6 +1,8 @@
-// GET /studio and everything that its page asks for: flows as drafts, checked, drawn, tested and dialled, and saved as files. In
-// development on this machine, or for operators where STUDIO is on.
+// GET /studio and the routes of its page: drafts of flows are checked, drawn, tested, dialled and saved. In development on this
+// machine, or for operators with STUDIO on.
 
+import type { Context } from 'koa';
+import type { JsonObject } from '../../../lib/json/json.ts';
 import { record, type Schema } from '../../../lib/json/schema.ts';
 import { jsonTypes, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
@@ -8,9 +10,10 @@ import type { RouteGroup } from '../../http/route-table.ts';
 import { FLOW_NAME } from '../../menus/files.ts';
 import { pageRoute } from '../kit/frame.ts';
 import { nameOperator } from '../kit/operators.ts';
-import { asked, type StudioDeps } from './asked.ts';
+import type { DraftText, TestedDraft } from './draft-work.ts';
+import type { Drafts } from './drafts.ts';
 import { studioPage } from './page.ts';
-import { saveDraft } from './save.ts';
+import { type Body, pageRequest, type StudioDeps } from './requests.ts';
 import { STARTERS, writeStarter } from './starters.ts';
 
 const TEXT: Schema = { type: 'string' };
@@ -31,7 +34,7 @@ const PROBLEM = record('A problem', {
 export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
   tag: 'Studio',
   description:
-    'Flows written in the browser: in development on this machine, elsewhere for operators where STUDIO is on. Only its page may ask for what changes anything.',
+    'Edit flows in the browser: in development on this machine, elsewhere for operators with STUDIO on. Requests that change anything are accepted from its page only.',
   access: 'operator',
   parameters: {
     flow: { description: 'The name of a flow', schema: { type: 'string', examples: ['main'] } },
@@ -43,14 +46,14 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
     pageRoute({
       path: '/studio',
       id: 'getStudio',
-      summary: 'Where flows are written',
+      summary: 'The editor of flows',
       page: ({ flow, callsServices }) => studioPage({ flow, callsServices }),
     }),
     {
       method: 'GET',
       path: '/studio/flows',
       id: 'listStudioFlows',
-      summary: 'The flows that are served, and what new ones can begin with',
+      summary: 'List served flows and starters for new ones',
       answers: { 200: { description: 'The flows', types: jsonTypes(ANY) } },
       handle: (ctx, { drafts }) => {
         const flows = [...drafts.flows().values()];
@@ -74,7 +77,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       method: 'GET',
       path: '/studio/flows/:flow/versions',
       id: 'listStudioVersions',
-      summary: 'The versions that were saved here, the newest first',
+      summary: 'List saved versions, newest first',
       answers: { 200: { description: 'The versions', types: jsonTypes(ANY) } },
       handle: async (ctx, { versions }) => {
         ctx.body = { versions: await versions.list(ctx.params.flow!) };
@@ -96,21 +99,21 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       method: 'GET',
       path: '/studio/phones/:sessionId',
       id: 'getStudioSession',
-      summary: 'Whether a phone that dialled a draft is asked for a secret',
-      answers: { 200: { description: 'Where it stands', types: jsonTypes(ANY) } },
+      summary: 'Whether a phone that dialled a draft expects a secret',
+      answers: { 200: { description: 'The state of the session', types: jsonTypes(ANY) } },
       handle: async (ctx, { drafts }) => {
         const state = await drafts.phone(ctx.params.sessionId!);
         if (!state) throw new Refusal('not-found');
         ctx.body = state;
       },
     },
-    asked('/studio/check', {
+    pageRequest('/studio/check', {
       id: 'checkDraft',
-      summary: 'What is wrong with a draft, and where its screens are',
+      summary: 'Problems of a draft, and positions of its screens',
       needs: ['flow', 'text'],
       answers: {
         200: {
-          description: 'Problems as lint has them',
+          description: 'Problems as lint reports them',
           types: jsonTypes(
             record('Checked', { problems: { type: 'array', items: PROBLEM }, screens: { type: 'array' } }),
           ),
@@ -120,34 +123,34 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
         ctx.body = await drafts.check(draft);
       },
     }),
-    asked('/studio/complete', {
+    pageRequest('/studio/complete', {
       id: 'completeDraft',
-      summary: 'What may be written at a place of a draft, or of its tests where they are given',
+      summary: 'Completions at a position of a draft, or of `tests` if set',
       needs: ['flow', 'text', 'offset'],
       takes: ['tests'],
       handle: async (ctx, { flow, text, tests, offset }, { drafts }) => {
-        const found = await drafts.ask('complete', { flow, text }, { tests, offset });
-        ctx.body = found ?? { from: offset, to: offset, items: [] };
+        const completion = await drafts.ask('complete', { flow, text }, { tests, offset });
+        ctx.body = completion ?? { from: offset, to: offset, items: [] };
       },
     }),
-    asked('/studio/explain', {
+    pageRequest('/studio/explain', {
       id: 'explainDraft',
-      summary: 'What stands at a place of a draft, or of its tests where they are given',
+      summary: 'Explanation of a position of a draft, or of `tests` if set',
       needs: ['flow', 'text', 'offset'],
       takes: ['tests'],
       handle: async (ctx, { flow, text, tests, offset }, { drafts }) => {
         ctx.body = { found: await drafts.ask('explain', { flow, text }, { tests, offset }) };
       },
     }),
-    asked('/studio/texts', {
+    pageRequest('/studio/texts', {
       id: 'listDraftTexts',
-      summary: 'The texts of a draft in all its languages, with the room that they take',
+      summary: 'Texts of a draft in all languages, with their lengths',
       needs: ['flow', 'text'],
       handle: async (ctx, draft, { drafts }) => {
         ctx.body = await drafts.ask('words', draft, undefined);
       },
     }),
-    asked('/studio/drawing', {
+    pageRequest('/studio/drawing', {
       id: 'drawDraft',
       summary: 'A draft as SVG; of a large one the part around a state',
       needs: ['flow', 'text'],
@@ -156,58 +159,110 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
         ctx.body = await drawings.draw(drafts.drawing(draft), focus === undefined ? {} : { focus });
       },
     }),
-    asked('/studio/dial', {
+    pageRequest('/studio/dial', {
       id: 'dialDraft',
-      summary: 'A phone that dials a draft, or goes on in it',
+      summary: 'Dial a draft, or continue a session',
       needs: ['flow', 'text', 'sessionId', 'phoneNumber', 'serviceCode', 'typed'],
       handle: async (ctx, { flow, text, typed, ...phone }, { drafts }) => {
         ctx.body = await drafts.dial({ flow, text }, { ...phone, text: typed });
       },
     }),
-    asked('/studio/test', {
+    pageRequest('/studio/test', {
       id: 'testDraft',
-      summary: 'Runs tests on a draft; with `update`, writes into them what they show',
+      summary: 'Run tests on a draft; with `update`, replace expectations with the results',
       needs: ['flow', 'text', 'tests'],
       takes: ['update'],
       handle: async (ctx, { update = false, tests, ...draft }, { drafts }) => {
         ctx.body = await drafts.ask('test', draft, { tests, update });
       },
     }),
-    asked('/studio/record', {
+    pageRequest('/studio/record', {
       id: 'recordDraftTest',
-      summary: 'A dialogue of a phone as one more test in the tests of a draft',
+      summary: 'Add a dialogue to the tests of a draft',
       needs: ['flow', 'text', 'tests', 'name', 'sessionId', 'phoneNumber', 'inputs'],
       handle: async (ctx, { name, tests, flow, text, ...dialogue }, { drafts, recorder }) => {
         const answers = recorder.answers(dialogue.sessionId);
         ctx.body = { tests: await drafts.ask('record', { flow, text }, { tests, name, dialogue, answers }) };
       },
     }),
-    asked('/studio/save', {
+    pageRequest('/studio/save', {
       id: 'saveDraft',
-      summary: 'Writes a draft and its tests into their files, when lint and tests pass and nobody has changed them',
+      summary: 'Save a draft and its tests if lint and tests pass and the files have not changed',
       needs: ['flow', 'text', 'base'],
       takes: ['tests', 'testsBase'],
       answers: {
-        409: { description: 'A file has another text by now, which is in the answer', types: jsonTypes(ANY) },
-        422: { description: 'Errors, or tests that fail', types: jsonTypes(ANY) },
+        409: { description: 'A file has changed on disk; the answer has its text', types: jsonTypes(ANY) },
+        422: { description: 'Errors or failing tests', types: jsonTypes(ANY) },
       },
       handle: saveDraft,
     }),
-    asked('/studio/new', {
+    pageRequest('/studio/new', {
       id: 'beginFlow',
-      summary: 'Begins a flow with a few screens and a test',
+      summary: 'Create a flow from a starter',
       needs: ['flow', 'starter'],
-      answers: { 409: { description: 'There is a flow of this name', types: jsonTypes(ANY) } },
+      answers: { 409: { description: 'The name is taken', types: jsonTypes(ANY) } },
       handle: async (ctx, { flow, starter }, { files, noteEdit, reload }) => {
-        const found = Object.hasOwn(STARTERS, starter) ? STARTERS[starter]! : undefined;
-        if (!found) throw new Refusal('bad-request', 'A flow begins with one of the starters that are listed');
+        const content = Object.hasOwn(STARTERS, starter) ? STARTERS[starter]! : undefined;
+        if (!content) throw new Refusal('bad-request', 'There is no such starter; GET /studio/flows lists them');
         if (!FLOW_NAME.test(flow))
           throw new Refusal('bad-request', 'A name is a letter, and up to 63 letters, digits, - and _');
         const note = () => noteEdit({ by: nameOperator(ctx), flow, wrote: ['flow', 'tests'] });
-        await files.create(flow, { ...writeStarter(flow, found), note });
+        await files.create(flow, { ...writeStarter(flow, content), note });
         await reload();
         ctx.body = { flow };
       },
     }),
   ],
 };
+
+type SaveRequest = Body<'flow' | 'text' | 'base', 'tests' | 'testsBase'>;
+
+/**
+ * Saves a draft only if lint and its tests pass. Answers 200 with the saved files, 409 with the conflicting text on disk, or
+ * 422 with the problems.
+ */
+export async function saveDraft(
+  ctx: Context,
+  body: SaveRequest,
+  { drafts, files, versions, noteEdit, reload }: StudioDeps,
+): Promise<void> {
+  const { flow, text, base, tests, testsBase } = body;
+  const { problems } = await drafts.check({ flow, text });
+  const before = await files.read(flow);
+  const currentTests = tests ?? (before.tests.hash === '' ? undefined : before.tests.text);
+  const tested = await testBeforeSave(drafts, { flow, text }, currentTests);
+  const isRight =
+    !problems.some(({ severity }) => severity === 'error') &&
+    !tested.problems.length &&
+    tested.reports.every(({ failures }) => !failures.length);
+  if (!isRight) {
+    ctx.status = 422;
+    ctx.body = { ...tested, problems: [...problems, ...tested.problems] } as unknown as JsonObject;
+    return;
+  }
+  const change = tests === undefined ? undefined : { text: tests, base: testsBase ?? '' };
+  const by = nameOperator(ctx);
+  const note = () => noteEdit({ by, flow, wrote: change ? ['flow', 'tests'] : ['flow'] });
+  const written = await files.write(flow, { flow: { text, base }, tests: change, note });
+  if (written.kind === 'conflict') {
+    ctx.status = 409;
+    ctx.body = { file: written.file, present: written.present };
+    return;
+  }
+  if (!(await versions.list(flow)).length) await versions.keep(flow, { text: before.flow.text, by: 'disk' });
+  await versions.keep(flow, { text, by });
+  await reload();
+  ctx.body = await files.read(flow);
+}
+
+async function testBeforeSave(drafts: Drafts, draft: DraftText, tests: string | undefined): Promise<TestedDraft> {
+  try {
+    if (tests !== undefined) return await drafts.ask('test', draft, { tests, update: false });
+    await drafts.ask('compile', draft, undefined);
+    return { problems: [], reports: [] };
+  } catch (error) {
+    // A draft that does not compile is reported as a failed test.
+    const failure = { step: 0, typed: '', message: (error as Error).message, details: [], pointer: '' };
+    return { problems: [], reports: [{ name: draft.flow, failures: [failure] }] };
+  }
+}

@@ -1,10 +1,10 @@
-// What a new flow of the studio begins with: a few screens of each kind, and a test of them.
+// Starters for new flows: a few screens, and a test of them.
 
 import { formatFile } from '../../../lib/flow/testing/update.ts';
 import type { Json } from '../../../lib/json/json.ts';
 
 interface Starter {
-  /** What it is, for people. */
+  /** Description for authors. */
   readonly summary: string;
   readonly screens: { readonly [id: string]: Json };
   readonly more?: { readonly [key: string]: Json };

@@ -1,4 +1,4 @@
-// The versions of flows that the studio has saved: the newest of each flow, packed, among the documents of the server.
+// Versions of flows saved by the studio: the newest of each flow, compressed, in the document store.
 
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -13,10 +13,10 @@ type StoredVersion = JsonObject & {
   readonly flow: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** The name of the operator; `disk` for what was there before the first save. */
+  /** Name of the operator; `disk` for the file before the first save. */
   readonly by: string;
   readonly hash: string;
-  /** Brotli, as base64. */
+  /** Brotli, in base64. */
   readonly packed: string;
 };
 
@@ -30,11 +30,11 @@ export interface VersionEntry {
 }
 
 export interface Versions {
-  /** Keeps a text, unless it is the one that was kept last; forgets the oldest ones beyond PAGE_LIMITS.studioVersions. */
+  /** Keeps a text unless it equals the newest version, and removes the oldest beyond PAGE_LIMITS.studioVersions. */
   keep(flow: string, version: { readonly text: string; readonly by: string }): Promise<void>;
-  /** The newest first. */
+  /** Newest first. */
   list(flow: string): Promise<VersionEntry[]>;
-  /** Undefined when it is not kept. */
+  /** Undefined if there is no such version. */
   read(flow: string, id: string): Promise<string | undefined>;
 }
 
@@ -50,20 +50,20 @@ export function versions(documents: DocumentStore, clock: Pick<Clock, 'now'>): V
   return {
     async keep(flow, { text, by }) {
       const hash = hashText(text);
-      const known = await find(flow);
-      if (known[0]?.body.hash === hash) return;
+      const stored = await find(flow);
+      if (stored[0]?.body.hash === hash) return;
       const packed = (await pack(text)).toString('base64');
-      const at = Math.max(clock.now(), (known[0]?.body.at ?? 0) + 1);
+      const at = Math.max(clock.now(), (stored[0]?.body.at ?? 0) + 1);
       await documents.insert<StoredVersion>(STUDIO_VERSION, randomUUID(), { flow, at, by, hash, packed });
-      const old = known.slice(PAGE_LIMITS.studioVersions - 1);
+      const old = stored.slice(PAGE_LIMITS.studioVersions - 1);
       await Promise.all(old.map(({ id }) => documents.remove(STUDIO_VERSION, id)));
     },
     list: async (flow) => (await find(flow)).map(({ id, body: { at, by, hash } }) => ({ id, at, by, hash })),
     async read(flow, id) {
       if (!ID.test(id)) return undefined;
-      const found = await documents.get<StoredVersion>(STUDIO_VERSION, id);
-      if (found?.body.flow !== flow) return undefined;
-      return (await unpack(Buffer.from(found.body.packed, 'base64'))).toString('utf8');
+      const version = await documents.get<StoredVersion>(STUDIO_VERSION, id);
+      if (version?.body.flow !== flow) return undefined;
+      return (await unpack(Buffer.from(version.body.packed, 'base64'))).toString('utf8');
     },
   };
 }

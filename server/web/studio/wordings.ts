@@ -1,14 +1,14 @@
-// The texts of a draft in all its languages, side by side, with the room that each takes of a screen.
+// The texts of a draft in all its languages, with the length of each on a screen.
 
 import type { Flow } from '../../../lib/flow/format/flow.ts';
 import { collectParts } from '../../../lib/flow/lint/parts.ts';
 import { room } from '../../../lib/flow/run/render.ts';
 
-/** One text of a flow in all its languages. */
+/** A text of a flow in all its languages. */
 export interface TranslatedText {
-  /** Of the text in the flow, as a JSON pointer. */
+  /** JSON pointer to the text in the flow. */
   readonly pointer: string;
-  /** One for each language of the flow, in their order; null where it is missing. */
+  /** In the order of the flow's languages; null if missing. */
   readonly values: readonly ({ readonly text: string; readonly used: number; readonly isGsm: boolean } | null)[];
 }
 
@@ -17,7 +17,7 @@ export interface Wordings {
   readonly wordings: readonly TranslatedText[];
 }
 
-/** All texts of a flow with the room that they take, before values are put in. */
+/** All texts of a flow with their lengths, before values are inserted. */
 export function listWordings(flow: Flow): Wordings {
   const langs = flow.langs?.length ? flow.langs : ['en'];
   const wordings = collectParts(flow).texts.map(

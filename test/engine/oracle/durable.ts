@@ -2,10 +2,10 @@
 
 import type { AnyStateMachine } from 'xstate';
 import { SimulatedClock } from '../../../lib/clock.ts';
-import { machineConversation } from '../../../lib/engine/conversation.ts';
 import { createEngine, type TurnReport } from '../../../lib/engine/engine.ts';
 import { lifecycle } from '../../../lib/engine/lifecycle/lifecycle.ts';
 import { plainWrite, readRecord } from '../../../lib/engine/lifecycle/record.ts';
+import { machineConversation } from '../../../lib/engine/machine/machine-conversation.ts';
 import { type AtRest, compileMachine, type Machine } from '../../../lib/engine/machine/transition.ts';
 import type { Services } from '../../../lib/engine/service.ts';
 import { decodeRecord, encodeRecord } from '../../../lib/engine/session/record.ts';

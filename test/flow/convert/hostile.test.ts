@@ -3,17 +3,18 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { SourceFormat } from '../../../lib/flow/convert/convert.ts';
 import { FILE_BYTES_MAX, NODES_MAX } from '../../../lib/flow/convert/source.ts';
 import { convert, listErrors, phoneFor } from './support.ts';
 
 const test = suite('convert hostile files');
 
-async function refusal(source: unknown, from: SourceFormat): Promise<string> {
-  return convert(source, from).then(
-    () => 'nothing was refused',
-    (error: Error) => error.message,
-  );
+function refusal(source: unknown): string {
+  try {
+    convert(source);
+    return 'nothing was refused';
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 const proFlow = (nodes: unknown[], more: object = {}) => ({
@@ -31,58 +32,27 @@ const say = (uuid: string, text: string, next?: string) => ({
   actions: [{ uuid: `a${uuid}`, type: 'send_msg', text }],
   exits: [{ uuid: `e${uuid}`, destination_uuid: next ?? null }],
 });
-const floip = (blocks: object[], more: object = {}) => ({
-  specification_version: '1.0.0-rc3',
-  flows: [{ uuid: 'f', name: 'F', languages: [{ id: 'eng' }], first_block_id: '1', blocks, ...more }],
-  resources: [],
-});
-const block = (uuid: string, type: string, config: object, ...next: (string | null)[]) => ({
-  ...{ uuid, name: `b${uuid}`, type, config },
-  exits: next.map((destination_block, at) => ({
-    uuid: `${uuid}x${at}`,
-    name: `x${at}`,
-    default: at === next.length - 1,
-    destination_block,
-  })),
-});
-
-test('what is no JSON, no such file, of another version or without a flow says so', async () => {
-  const cases: [unknown, SourceFormat, string][] = [
-    ['{"flows": [', 'rapidpro', 'Cannot convert given.json: line 1, column 12: The file ends, and the [ of line 1'],
-    ['', 'floip', 'Cannot convert given.json: line 1, column 1: The file is empty.'],
-    ['[1]', 'floip', 'Cannot convert given.json: it holds no JSON object.'],
-    [{}, 'rapidpro', 'Cannot convert given.json: it is no file of RapidPro or TextIt.'],
-    [pro(proFlow([])), 'floip', 'It looks like a file of RapidPro or TextIt: use --from rapidpro.'],
-    [floip([]), 'rapidpro', 'It looks like a container of FLOIP: use --from floip.'],
+test('what is no JSON, no such file, of another version or without a flow says so', () => {
+  const cases: [unknown, string][] = [
+    ['{"flows": [', 'Cannot convert given.json: line 1, column 12: The file ends, and the [ of line 1'],
+    ['', 'Cannot convert given.json: line 1, column 1: The file is empty.'],
+    ['[1]', 'Cannot convert given.json: it holds no JSON object.'],
+    [{}, 'Cannot convert given.json: it is no file of RapidPro or TextIt.'],
     [
       pro(proFlow([], { spec_version: '11.12' })),
-      'rapidpro',
       'its flow "F" is of the definition version 11.12, and only 13 can be read.',
     ],
-    [
-      pro({ name: 'Old', action_sets: [], rule_sets: [], metadata: {} }),
-      'rapidpro',
-      'its flow "Old" is of the definition version',
-    ],
-    [
-      { ...floip([]), specification_version: '0.9' },
-      'floip',
-      'it is of the specification version 0.9, and only 1.0.0-rc1 to 1.0.0-rc4 can be read.',
-    ],
-    [{ specification_version: '1.0.0-rc1', flows: [] }, 'floip', 'it has no flows.'],
+    [pro({ name: 'Old', action_sets: [], rule_sets: [], metadata: {} }), 'its flow "Old" is of the definition version'],
   ];
-  for (const [source, from, words] of cases) assert.match(await refusal(source, from), words);
+  for (const [source, words] of cases) assert.match(refusal(source), words);
 });
 
-test('too deep, too large and too many nodes are refused', async () => {
-  assert.match(
-    await refusal(`${'['.repeat(5_000)}${']'.repeat(5_000)}`, 'floip'),
-    'it nests 5000 levels deep, and 128 is the most.',
-  );
-  assert.match(await refusal(`"${'x'.repeat(FILE_BYTES_MAX)}"`, 'floip'), `and ${FILE_BYTES_MAX} is the most.`);
+test('too deep, too large and too many nodes are refused', () => {
+  const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+  assert.match(refusal(deep), 'it nests 5000 levels deep, and 128 is the most.');
+  assert.match(refusal(`"${'x'.repeat(FILE_BYTES_MAX)}"`), `and ${FILE_BYTES_MAX} is the most.`);
   const nodes = Array.from({ length: NODES_MAX + 1 }, () => ({}));
-  assert.match(await refusal(pro(proFlow(nodes)), 'rapidpro'), `it has more than ${NODES_MAX} nodes.`);
-  assert.match(await refusal(floip(nodes), 'floip'), `it has more than ${NODES_MAX} blocks.`);
+  assert.match(refusal(pro(proFlow(nodes))), `it has more than ${NODES_MAX} nodes.`);
 });
 
 const webhook = (parts: object) =>
@@ -112,7 +82,7 @@ const TIMES = 20;
 test('what a text costs grows no faster than its length, whatever it repeats', async () => {
   const measure = async (place: string, text: string) => {
     const before = process.cpuUsage();
-    await convert(PLACES[place]!(text), 'rapidpro');
+    convert(PLACES[place]!(text));
     const { user, system } = process.cpuUsage(before);
     return user + system;
   };
@@ -130,7 +100,7 @@ test('what a text costs grows no faster than its length, whatever it repeats', a
 });
 
 test('messages in a circle can be dialled and left', async () => {
-  const { flows } = await convert(pro(proFlow([say('1', 'One', '2'), say('2', 'Two', '1')])), 'rapidpro');
+  const { flows } = convert(pro(proFlow([say('1', 'One', '2'), say('2', 'Two', '1')])));
   assert.equal(listErrors(flows), []);
   const caller = phoneFor(flows, 'f');
   await caller.dial();
@@ -158,12 +128,10 @@ test('splits and empty nodes in a circle end', async () => {
   });
   const empty = (uuid: string, to: string) => ({ uuid, exits: [{ uuid: 'e', destination_uuid: to }] });
   for (const nodes of [[split('1', '2'), split('2', '1')], [empty('1', '2'), empty('2', '1')], [empty('1', '1')], []]) {
-    const { flows } = await convert(pro(proFlow(nodes)), 'rapidpro');
+    const { flows } = convert(pro(proFlow(nodes)));
     assert.equal(listErrors(flows), []);
     await phoneFor(flows, 'f').dial();
   }
-  const cases = [block('1', 'Core.Case', {}, '2'), block('2', 'Core.Case', {}, '1')];
-  assert.equal(listErrors((await convert(floip(cases), 'floip')).flows), []);
 });
 
 test('flows that enter each other in a circle lose the entry that closes it, and it is told', async () => {
@@ -171,13 +139,13 @@ test('flows that enter each other in a circle lose the entry that closes it, and
     { uuid: 'n', actions: [{ uuid: 'a', type: 'enter_flow', flow: { uuid: to, name: to } }], exits: [] },
   ];
   const flows = ['p', 'q', 'r'].map((uuid, at) => proFlow(enter(['q', 'r', 'p'][at]!), { uuid, name: uuid }));
-  const converted = await convert(pro(...flows), 'rapidpro');
+  const converted = convert(pro(...flows));
   assert.equal(listErrors(converted.flows), []);
   assert.equal(
     converted.report.filter(({ what }) => what.startsWith('enter_flow')).map(({ flow, what }) => `${flow} ${what}`),
     ['r enter_flow p'],
   );
-  const itself = await convert(pro(proFlow(enter('f'))), 'rapidpro');
+  const itself = convert(pro(proFlow(enter('f'))));
   assert.equal(listErrors(itself.flows), []);
 });
 
@@ -203,7 +171,7 @@ test('many ways to the same question do not make many screens', async () => {
     say(`l${at}`, `Left ${at}`, `s${at + 1}`),
     say(`r${at}`, `Right ${at}`, `s${at + 1}`),
   ]).flat();
-  const { flows } = await convert(pro(proFlow(forks)), 'rapidpro');
+  const { flows } = convert(pro(proFlow(forks)));
   assert.ok(Object.keys(flows[0]!.screens).length < 400, `${Object.keys(flows[0]!.screens).length}`);
   assert.equal(listErrors(flows), []);
 });
@@ -235,45 +203,15 @@ test('names of prototypes, values of other kinds and expressions that nobody can
       exits: { a: 1 },
     },
   ];
-  const { flows } = await convert(
+  const { flows } = convert(
     pro(proFlow(nodes, { localization: { __proto__: 1, fra: { constructor: { text: [1] } } } })),
-    'rapidpro',
   );
   assert.equal(listErrors(flows), []);
-  const blocks = [
-    block(
-      '1',
-      'MobilePrimitives.SelectOneResponse',
-      { prompt: 'Hi @contact.constructor', choices: { constructor: 'One', __proto__: 'Two' } },
-      '2',
-    ),
-    block('2', 'MobilePrimitives.NumericResponse', { prompt: 5, validation_minimum: 9, validation_maximum: 1 }, '3'),
-    block('3', 'constructor', {}, '4'),
-    block('4', 'Core.Webhook', { url: 'https://x.example', method: 'DELETE' }, '5', '1'),
-    block('5', 'ConsoleIO.Read', { format_string: '%d', destination_variables: ['constructor', 'b'] }, '1'),
-  ];
-  const other = await convert(floip(blocks), 'floip');
-  assert.equal(listErrors(other.flows), []);
-  await phoneFor(other.flows, 'f').dial();
-});
-
-test('metadata in the name of Twinline that is none of ours is refused, or counts for nothing', async () => {
-  const forged = (screen: unknown) =>
-    floip([
-      { ...block('1', 'MobilePrimitives.Message', { prompt: 'Hi' }, null), vendor_metadata: { twinline: { screen } } },
-    ]);
-  const { flows } = await convert(forged({ text: { was: 'x', is: 5 }, type: 7 }), 'floip');
-  assert.equal(flows[0]!.screens.b1, { type: 'end', text: 'Hi' });
-  const { digest } = await import('../../../lib/flow/convert/floip/own.ts');
-  assert.match(
-    await refusal(forged({ text: { was: digest('Hi'), is: 5 } }), 'floip'),
-    'Cannot make a sound flow of "f".',
-  );
 });
 
 test('an end that is too long is shown in pages before it ends, and told', async () => {
   const long = `${'These words are many. '.repeat(20)}The very last ones.`;
-  const { flows, report } = await convert(pro(proFlow([say('1', long)])), 'rapidpro');
+  const { flows, report } = convert(pro(proFlow([say('1', long)])));
   assert.equal(listErrors(flows), []);
   assert.ok(report.some(({ reason }) => reason.includes('it would be cut off. It is shown in pages')));
   const caller = phoneFor(flows, 'f');

@@ -1,9 +1,8 @@
-// Files of RapidPro and FLOIP as flows: what they become, what callers read in them, in every language, and what is told.
+// Files of RapidPro as flows: what they become, what callers read in them, in every language, and what is told.
 
 import { readdirSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { SourceFormat } from '../../../lib/flow/convert/convert.ts';
 import { reportLine } from '../../../lib/flow/convert/report.ts';
 import type { Json, JsonObject } from '../../../lib/json/json.ts';
 import { convert, FIXTURES, listErrors, phoneFor, readFixture } from './support.ts';
@@ -13,7 +12,6 @@ const test = suite('convert from other programs');
 /** What a file becomes. */
 interface Expected {
   readonly source: string;
-  readonly from: SourceFormat;
   readonly form: string;
   readonly flows: readonly JsonObject[];
   /** With the first four characters of the ids of nodes. */
@@ -32,13 +30,12 @@ interface Dialogue {
   /** What is typed, and the text that follows; the first one dials. */
   readonly said: readonly (readonly [typed: string, text: string])[];
   readonly ended: boolean;
-  readonly tracked: readonly string[];
 }
 
 for (const name of readdirSync(FIXTURES).filter((name) => name.endsWith('.expected.json'))) {
   const expected = JSON.parse(readFixture(name)) as Expected;
   const { source } = expected;
-  const { flows, report, form } = await convert(readFixture(source), expected.from);
+  const { flows, report, form } = convert(readFixture(source));
 
   test(`${source}: each flow is one without errors, and the report names everything without a counterpart, and nothing else`, () => {
     assert.is(form, expected.form);
@@ -65,13 +62,13 @@ for (const name of readdirSync(FIXTURES).filter((name) => name.endsWith('.expect
       const caller = phoneFor(flows, flow, Object.fromEntries(services));
       for (const [at, [typed, text]] of said.entries())
         assert.is(at === 0 ? await caller.dial(dial) : await caller.say(typed), text);
-      assert.equal({ asked, ended: caller.ended, tracked: caller.tracked }, rest);
+      assert.equal({ asked, ended: caller.ended }, rest);
     });
 }
 
 test('where any answer leads on, what can be tapped stands below the question', async () => {
   const tapped = readFixture('tapped.rapidpro.json').replace('"destination_uuid": "ask"', '"destination_uuid": "none"');
-  const { flows, report } = await convert(tapped, 'rapidpro');
+  const { flows, report } = convert(tapped);
   for (const [answer, said] of [
     ['beans', 'Beans it is.'],
     ['Rice', 'We have no Rice.'],
@@ -82,20 +79,6 @@ test('where any answer leads on, what can be tapped stands below the question', 
   }
   assert.match(report.map(reportLine).join('\n'), /seeds wait: quick_replies\. They stand below the question/);
   assert.equal(listErrors(flows), []);
-});
-
-test('the version that a file states is told, with what is odd about it', async () => {
-  const flows = [JSON.parse(readFixture('camel.floip.json'))];
-  const forms: readonly (readonly [object, string])[] = [
-    [{ specification_version: '1.0.0-rc3', flows }, 'FLOIP 1.0.0-rc3, with keys of 1.0.0-rc1'],
-    [{ specification_version: '1.0.0-rc1', flows }, 'FLOIP 1.0.0-rc1'],
-    [
-      { specification_version: '1.0.0-rc9', flows },
-      'FLOIP 1.0.0-rc9, which was never tried, as 1.0.0-rc4, with keys of 1.0.0-rc1',
-    ],
-    [{ id: 'run', mode: 'offline', interactions: [], flows }, 'FLOIP 1.0.0-rc1; the file states no version'],
-  ];
-  for (const [source, words] of forms) assert.is((await convert(source, 'floip')).form, words);
 });
 
 test.run();

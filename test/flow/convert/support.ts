@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import type { Services } from '../../../lib/engine/service.ts';
-import { type Converted, convertFlows, type SourceFormat } from '../../../lib/flow/convert/convert.ts';
+import { type Converted, convertFlows } from '../../../lib/flow/convert/convert.ts';
 import type { Flow } from '../../../lib/flow/format/flow.ts';
 import { problemLine } from '../../../lib/flow/format/problem.ts';
 import { checkFlow } from '../../../lib/flow/lint/lint.ts';
@@ -14,10 +14,9 @@ export const FIXTURES = new URL('../../fixtures/convert/', import.meta.url);
 
 export const readFixture = (name: string): string => readFileSync(new URL(name, FIXTURES), 'utf8');
 
-export function convert(source: unknown, from: SourceFormat, sessions?: unknown): Promise<Converted> {
+export function convert(source: unknown): Converted {
   const text = typeof source === 'string' ? source : JSON.stringify(source);
-  const given = sessions === undefined ? undefined : { file: 'sessions.json', text: JSON.stringify(sessions) };
-  return convertFlows(text, { file: 'given.json', from, contracts: CONTRACTS, sessions: given });
+  return convertFlows(text, { file: 'given.json', contracts: CONTRACTS });
 }
 
 /** What lint calls an error in these flows; none, that is what conversion promises. */

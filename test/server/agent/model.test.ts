@@ -89,7 +89,7 @@ test('a file of MCP servers is refused with everything that is wrong with it, an
       assert.not.match(message, 'canary');
       return message.split('\n').map((line) => line.slice(`MCP_SERVERS ${file}: `.length));
     };
-    assert.equal(await problemsOf('{canary'), ['is no JSON.']);
+    assert.equal(await problemsOf('{canary'), ['is not JSON.']);
     assert.match((await problemsOf('{"a":"canary"}'))[0]!, 'must be a JSON array');
     const lines = await problemsOf(
       JSON.stringify([
@@ -103,7 +103,7 @@ test('a file of MCP servers is refused with everything that is wrong with it, an
       lines.map((line) => line.slice(0, 28)),
       [
         'number 1: "url" must be an h',
-        'number 2: "odd" is not known',
+        'number 2: "odd" is unknown; ',
         'number 2: "name" must be 1 t',
         'number 2: "url" must be an h',
         'number 2: "headers" must be ',
@@ -111,7 +111,7 @@ test('a file of MCP servers is refused with everything that is wrong with it, an
         'number 2: "protected" must b',
         'number 3: "url" is missing; ',
         'number 4: must be an object.',
-        'the name "one" stands there ',
+        'the name "one" is used twice',
       ],
     );
     assert.match(refusalOf(join(folder, 'none.json')), 'cannot be read (ENOENT)');
@@ -179,7 +179,7 @@ test('the doctor asks each MCP server, and tells of nothing in its headers', () 
         [
           ['fine', '"works" answers and offers 2 tools'],
           ['advice', '"empty" answers and offers no tool that can be called'],
-          ['broken', 'The MCP server "away" cannot be asked: the connection failed.'],
+          ['broken', 'The MCP server "away" is not available: the connection failed.'],
         ],
       );
       assert.not.match(JSON.stringify(findings), 'canary');

@@ -12,7 +12,10 @@ import { isShort } from '../../support/size.ts';
 import { ORACLE_KEY } from '../plugins/users.ts';
 import { type Chatter, newChatter, type Reader, readOut } from './chats.ts';
 
-// A lease must run out before anybody takes a run over: 15 s. In short size without the two instances, which need Redis.
+/** A lease must run out before anybody takes a run over: 15 s. */
+export const runs = 'waits';
+
+// In short size without the two instances, which need Redis.
 const test = suite('the owner of a run under kill -9');
 
 /** A service that answers once there is a file, and writes down each call before it does anything else. */

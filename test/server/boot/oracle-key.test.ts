@@ -2,7 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { didOfKey, parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
+import { didOfKey, parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { json, type Served, withServer } from '../support/serve.ts';

@@ -9,7 +9,7 @@ import type { LintRule } from '../../../lib/flow/index.ts';
 import type { LogStore } from '../../../lib/store/log-store.ts';
 import { memoryDocuments, memoryLogs, memorySnapshots } from '../../../lib/store/memory/index.ts';
 import type { SnapshotStore } from '../../../lib/store/store.ts';
-import type { ServerParts } from '../../../server/boot/parts.ts';
+import type { ServerParts } from '../../../server/boot/running-server.ts';
 import type { Plugin } from '../../../server/index.ts';
 import { withFolder } from '../../support/process.ts';
 import { newUser, ORACLE_KEY } from '../plugins/users.ts';
@@ -177,14 +177,14 @@ test('parts that are wrong: the start says everything that is', async () => {
     /^stores: there is none called "sessions"\./,
   );
   assert.match(await refused({ adapters: [{ name: 'zed' }] }), /^adapters\[0\] has/);
-  assert.match(await refused({ plugins: [{ name: 'x' }] }), /^plugins\[0\] has a wrong "version"/);
+  assert.match(await refused({ plugins: [{ name: 'x' }] }), /^plugins\[0\] has an invalid "version"/);
   assert.match(
     await refused({ services: { 'account.exists': async () => true } }),
     /"account\.exists", which comes from twinline already/,
   );
   assert.match(
     await refused({ responder: { name: 'a b', isResumable: true } }),
-    /^responder has a wrong name.*\nresponder has no method/,
+    /^responder has an invalid name.*\nresponder has no method/,
   );
   assert.match(
     await refused({ lintRules: [{ ...SHOUTING, code: 'syntax' }] }),

@@ -7,7 +7,7 @@ import { type Host, type HostOptions, openHost } from '../../../server/boot/host
 import type { PhoneLine } from '../../../server/cli/phone/line.ts';
 import { talk } from '../../../server/cli/phone/talk.ts';
 import { readConfig } from '../../../server/config/config.ts';
-import { createLog } from '../../../server/health/log.ts';
+import { createLog } from '../../../server/telemetry/log.ts';
 
 export const PHONE = { phoneNumber: '+260971230001', serviceCode: '*2233#' };
 export const SECRET = '83719';

@@ -7,6 +7,7 @@ import { parseXml } from '@rgrove/parse-xml';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMachine } from 'xstate';
+import { writeOrder } from '../machines/order.ts';
 import { run, withFiles } from '../support/command.ts';
 
 const test = suite('graph');
@@ -46,6 +47,29 @@ test('as Mermaid, as a machine that XState takes', async () => {
     assert.is(createMachine(JSON.parse(out)).id, name);
   }
 });
+
+test('a module: the machines that it exports, in every form; what has none is refused with the place that was looked at', () =>
+  withFiles({}, async (folder) => {
+    const { MACHINES: order, SERVICES: till } = writeOrder(folder);
+    const svg = await run(['graph', order]);
+    assert.equal([svg.code, svg.err], [0, '']);
+    assert.match(svg.out, /data-state="table\.paying"/);
+    assert.match((await run(['graph', order, '--mermaid'])).out, /^ {2}s7 --> s8: pay done$/m);
+    const machine = createMachine(JSON.parse((await run(['graph', order, '--xstate'])).out));
+    assert.ok(machine.states.table!.states.paying);
+    const out = join(folder, 'both');
+    const both = await run(['graph', order, 'small', '--out', out], { MENUS_DIR: folder });
+    assert.equal([both.code, both.err.includes('There is no flow and no machine "small"')], [2, true]);
+    const gone = join(folder, 'gone.mjs');
+    const refused = [await run(['graph', gone]), await run(['graph', till])];
+    assert.equal(
+      refused.map(({ code, err }) => [code, err.trim().replaceAll(folder, '.')]),
+      [
+        [78, `"./gone.mjs" is not there. ./gone.mjs was looked for: check the path or install the package.`],
+        [78, `"./till.mjs" exports no machine. Export what createMachine(…) or machineConversation(…) returns.`],
+      ],
+    );
+  }));
 
 test('without names everything goes into a folder, one file for each', () =>
   withFiles({ 'small.flow.json': FLOW }, async (folder) => {

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseKeyring } from '../../../lib/keyring.ts';
-import { readConfig } from '../../../server/config/config.ts';
+import { type Config, readConfig } from '../../../server/config/config.ts';
 import { maskSetting } from '../../../server/config/secrets.ts';
 import { SETTINGS, type SettingName } from '../../../server/config/settings.ts';
 import { builtFile } from '../../support/build.ts';
@@ -38,13 +38,16 @@ test('a variable that differs from a setting by a letter or two is told with the
   ]);
 });
 
+const sealingKey = (config: Pick<Config, 'keyring'> | undefined) =>
+  config!.keyring.subkey('record-seal/v1')!.toString('hex');
+
 test('secrets stand in files that a setting with _FILE names; such a file that cannot be used is told, and never shown', () =>
   withFolder(async (folder) => {
     const file = join(folder, 'pin-key');
     writeFileSync(file, `${KEY}\n`);
     const env = { DATA_DIR: ':memory:', PIN_ENCRYPTION_KEY_FILE: file };
     const { config } = readConfig(env);
-    assert.equal(config!.pinKeys, readConfig(GOOD).config!.pinKeys);
+    assert.is(sealingKey(config), sealingKey(readConfig(GOOD).config));
     assert.equal(config!.misspelt, []);
     const empty = join(folder, 'empty');
     writeFileSync(empty, '\n');
@@ -67,11 +70,11 @@ test('secrets stand in files that a setting with _FILE names; such a file that c
 
 test('an empty environment gives defaults for this machine alone, with the limits that are documented', () => {
   const { config } = readConfig({ DATA_DIR: ':memory:' }, { makeKeys: true });
-  const { pinKeys, oracleKey, menusDir, menusAreShipped, redact, settings, rateLimit, ussd, agent, ...rest } = config!;
+  const { keyring, oracleKey, menusDir, menusAreShipped, redact, settings, rateLimit, ussd, agent, ...rest } = config!;
   assert.ok(menusAreShipped);
   assert.match(menusDir, /\/menus$/);
-  assert.is(redact.text(`${pinKeys} ${oracleKey}`), '**** ****');
-  assert.is(parseKeyring(pinKeys).ids.length, 1);
+  assert.is(redact.text(oracleKey), '****');
+  assert.is(keyring.ids.length, 1);
   assert.ok(settings.length > 50);
   const { production, host, port, operatorTokens, isBehindProxy, trustedProxies, corsOrigins, redisAcceptLoss } = rest;
   assert.equal([production, host, port, operatorTokens, corsOrigins], [false, '127.0.0.1', 3000, [], '*']);
@@ -266,13 +269,16 @@ test('development keys are made once, readable by their owner only, and found ag
     const first = readConfig(env, { makeKeys: true });
     assert.equal(first.problems, []);
     const path = join(env.DATA_DIR, 'pin-encryption.key');
-    assert.is(readFileSync(path, 'utf8').trim(), first.config!.pinKeys);
+    const text = readFileSync(path, 'utf8').trim();
+    assert.is(sealingKey({ keyring: parseKeyring(text) }), sealingKey(first.config));
+    assert.is(first.config!.redact.text(text), '****');
     assert.is(statSync(path).mode & 0o777, 0o600);
     assert.is(statSync(env.DATA_DIR).mode & 0o077, 0);
     const second = readConfig(env, { makeKeys: true });
-    assert.is(second.config!.pinKeys, first.config!.pinKeys);
+    assert.is(sealingKey(second.config), sealingKey(first.config));
     assert.is(second.entries.find(({ name }) => name === 'PIN_ENCRYPTION_KEY')?.source, path);
-    assert.is(readConfig({ ...env, PIN_ENCRYPTION_KEY: KEY }).config!.pinKeys, KEY, 'the environment comes first');
+    const { config } = readConfig({ ...env, PIN_ENCRYPTION_KEY: KEY });
+    assert.is(sealingKey(config), sealingKey({ keyring: parseKeyring(KEY) }), 'the environment comes first');
   }));
 
 test('looking at the configuration makes nothing', () =>

@@ -15,7 +15,7 @@ const test = suite('diagrams of a server');
 const flows = new Map([...shipped, ['large', largeFlow(400)]]);
 let service: Drawings;
 test.before(() => {
-  service = drawings({ flows: () => flows });
+  service = drawings({ served: () => flows });
 });
 test.after(() => service.close());
 

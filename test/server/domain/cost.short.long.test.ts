@@ -110,7 +110,7 @@ test('every route that takes a body has its row, and every row its route', () =>
   assert.equal([...written].sort(), Object.keys(ROWS).sort());
 });
 
-const PART = chooseSize({ short: 256, day: 16, whole: 1 });
+const PART = chooseSize({ short: 256, day: 32, whole: 1 });
 const headersFor = (who: Name, more = {}) => ({
   authorization: `Bearer ${keyOf(who)}`,
   'content-type': 'application/json',

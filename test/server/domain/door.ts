@@ -9,12 +9,12 @@ import Koa from 'koa';
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
-import { parseKeyring } from '../../../lib/keyring.ts';
+import { parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { type DomainService, openDomain } from '../../../server/domain/open.ts';
-import { createLog } from '../../../server/health/log.ts';
+import { createLog } from '../../../server/telemetry/log.ts';
 import { memoryAudit } from '../support/audit.ts';
 import { ask as askUrl } from '../support/serve.ts';
 import { asker, type Body, created, files, PROTOCOL, RULES, type Words, words } from './place.ts';
@@ -48,9 +48,9 @@ export function door(
       documents: watch(memoryDocuments({ clock })),
       apiKeysFile: API_KEYS_FILE,
       governanceFile: GOVERNANCE_FILE,
-      oracleKeys: [config!.oracleKey],
+      oracleKeys: [parseOracleKey(config!.oracleKey)],
       publicUrl: undefined,
-      keyring: parseKeyring(config!.pinKeys),
+      keyring: config!.keyring,
       production: false,
       audit: await memoryAudit(clock),
       log: createLog({ logLevel: 'error' }),

@@ -98,7 +98,7 @@ const chat = (answer: string, again = '200 fine'): Expected => ({ answer, within
 const MODEL_FAILS = { agent: chat('503 network') };
 const SILENT = 'waits until its user aborts it: 200';
 const TOOL_FAILS = {
-  agent: chat('200 {"error":"The MCP server \\"one\\" cannot be asked: the connection failed."}', '200 hello'),
+  agent: chat('200 {"error":"The MCP server \\"one\\" is not available: the connection failed."}', '200 hello'),
 };
 const told = (times: number) => ({ domain: { ...twin('201', 'soon'), again: `201, told ${times} times` } });
 const NODE_AWAY = { gateway: query('503 14', 'node') };

@@ -6,7 +6,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
+import { parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
 import { mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { mcpGround } from '../../agent/mcp-server.ts';
 import { called, calls, type Answer as ModelAnswer, modelServer, says } from '../../agent/model-server.ts';

@@ -78,7 +78,7 @@ function describe(name: string, expected: Expected | undefined): string {
   if (!expected) return '–';
   const { answer, within, again } = expected;
   if (answer.startsWith('waits')) return SILENT[name as keyof typeof SILENT];
-  if (answer.includes('cannot be asked')) return '200, and the model is told that the tool failed (10 s)';
+  if (answer.includes('is not available')) return '200, and the model is told that the tool failed (10 s)';
   const told = again.includes('told')
     ? `; it hears of it later${again.includes('told 2') ? ', twice under one id' : ''}`
     : '';

@@ -111,7 +111,7 @@ test('twinline gateway routes lists methods, paths, calls and query parameters, 
     assert.match(out, /^GET +\/hub\/trees +→ grove\.Query\/Trees\n +\? id pagination\.key .* note$/m);
     assert.match(out, /^GET +\/hub\/follow\/\{id\} +→ grove\.Query\/Follow \(stream\)$/m);
     assert.match(out, /^DELETE \/hub\/tree\/\{id\} +→ grove\.Care\/Fell \(disabled\)$/m);
-    assert.match(err, /grove\.Care\/Count is left out/);
+    assert.match(err, /grove\.Care\/Count is skipped/);
     const rows = JSON.parse((await run(['gateway', 'routes', '--json', env.GATEWAY_FILE!])).out) as {
       path: string;
       use: string;

@@ -104,7 +104,11 @@ test('a node that stays away, or does not describe itself, ends the start', asyn
   const silent = await reflectingNode({ ...GOOD, versions: [], files: FILES });
   try {
     const { code, message } = await refused(reflecting(silent.port), { STORE_WAIT_SECONDS: '600' });
-    assert.equal([code, /offers no reflection/.test(message)], ['ERR_SERVICE', true], 'without waiting for what stays');
+    assert.equal(
+      [code, /does not offer reflection/.test(message)],
+      ['ERR_SERVICE', true],
+      'without waiting for what stays',
+    );
   } finally {
     silent.stop();
   }
@@ -120,8 +124,8 @@ test('what is most likely a mistake is told in the log, and the rest is served',
     const warnings = server.logged.map(({ warning }) => String(warning)).join('\n');
     assert.match(warnings, /"disabled" has the pattern grov\.\*/);
     assert.match(warnings, /"gate\.forbid" has the pattern \*\.None/);
-    assert.match(warnings, /the prefix \/odd leads to \/nothing/);
-    assert.match(warnings, /grove\.Care\/Count is left out/);
+    assert.match(warnings, /the prefix \/odd maps to \/nothing/);
+    assert.match(warnings, /grove\.Care\/Count is skipped/);
     node.script = () => ({});
     assert.is((await server.ask('/hub/params', { headers: { authorization: 'Bearer k' } })).status, 200);
   });

@@ -8,7 +8,7 @@ import { context, propagation, trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
+import { parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
 import { mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { isTracing, traced, withTrace } from '../../../lib/http/tracing.ts';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';

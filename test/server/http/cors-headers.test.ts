@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { Refusal } from '../../../server/http/errors.ts';
 import { listen } from '../../../server/http/listen.ts';
 import { type CorsDoor, crossOrigin } from '../../../server/http/middleware/cors.ts';
-import { isForeign, ownOriginOnly, ownPagesOnly } from '../../../server/http/middleware/own-origin.ts';
+import { isForeign, ownOriginOnly, ownPagesOnly } from '../../../server/http/middleware/operator.ts';
 
 const test = suite('pages of other origins');
 

@@ -2,11 +2,11 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
+import { parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
 import { mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';
-import { livePlaces } from '../../../server/http/live-places.ts';
 import { clientReader } from '../../../server/http/middleware/client.ts';
+import { livePlaces } from '../../../server/http/unsent.ts';
 import { newKey } from '../../delegation/keys.ts';
 import { withFolder } from '../../support/process.ts';
 import { until } from '../../support/until.ts';

@@ -4,8 +4,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { readConfig } from '../../../server/config/config.ts';
-import { callRarely } from '../../../server/http/fast-path.ts';
 import { LastSeenMap } from '../../../server/http/middleware/rate-limit.ts';
+import { callRarely } from '../../../server/telemetry/log.ts';
 import { DIAL, json, sharedServer, withServer } from '../support/serve.ts';
 
 const test = suite('rate limit');

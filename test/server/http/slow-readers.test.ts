@@ -9,8 +9,9 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { SERVER_LIMITS } from '../../../server/config/limits.ts';
 import { sendResponse } from '../../../server/gateway/answers/response.ts';
-import { type CutReason, watchConnections } from '../../../server/http/connections.ts';
+import { watchConnections } from '../../../server/http/connections.ts';
 import { Answer } from '../../../server/http/guard.ts';
+import type { CutReason } from '../../../server/telemetry/metrics.ts';
 import { until } from '../../support/until.ts';
 import { DIAL, readMetric, type Served, testRoutes, withServer } from '../support/serve.ts';
 

@@ -10,7 +10,7 @@ import { INVALID_SPAN_CONTEXT, type Span, SpanKind, type SpanOptions, type Trace
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
-import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
+import { parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
 import { mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { scripted } from '../../agent/ground.ts';
@@ -23,7 +23,7 @@ import { DIAL, findSample, type Served, testRoutes } from '../support/serve.ts';
 
 const test = suite('wire');
 
-const SEEDS = chooseSize({ short: 300, day: 3_000, whole: 30_000 });
+const SEEDS = chooseSize({ short: 300, day: 1_500, whole: 30_000 });
 const FIRST_SEED = Number(process.env.TEST_SEED ?? 1) * 1_000_000;
 const ORACLE_KEY = makeOracleKey();
 /** What looks for something now and then, as followers of events do, ends at its next look. */

@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { showDeadLetter } from '../../../server/domain/routes/webhooks.ts';
 import type { OpenApiDocument } from '../../../server/openapi/document.ts';
 import { alice, oracle, text as token } from '../../delegation/tokens.ts';
 import { type Headers, type Name, place } from '../domain/place.ts';
 import { type Documented, documented } from '../support/documented.ts';
-import type { Answer } from '../support/serve.ts';
+import { readEvents } from '../support/event-reader.ts';
+import { type Answer, DIAL } from '../support/serve.ts';
 
 interface Described {
   readonly name: string;
@@ -228,6 +230,35 @@ test('the example of every USSD route goes on, twice over and in each type', asy
   for (const [line, operation] of [...dialling, ...dialling])
     for (const answer of await sendExamples(line, operation, { headers: { authorization: '' }, isWhole: true }))
       assert.ok(GOES_ON[line.split(' ')[1]!]!(answer), `${line}: ${answer.text}`);
+});
+
+test('an event that could not be delivered is shown as documented', () => {
+  const failure = { at: 1, status: 500, error: 'no' };
+  const at = '2026-01-01T00:00:00Z';
+  const event = { seq: 16, type: 'domain.created', did: 'did:ixo:a', revision: 1, at, data: {} };
+  const letter = { webhook: 'w', created: 1, seq: 16, event, status: 'dead', attempts: 9, failure, dueAt: 2 } as const;
+  const text = JSON.stringify(showDeadLetter({ id: 'w.16', revision: 1, body: letter as never }));
+  const answer = { status: 200, headers: { 'content-type': 'application/json' }, text, json: () => JSON.parse(text) };
+  assert.equal(held.problemsOf('POST /v1/webhooks/{id}/deliveries/{seq}/retry', answer), []);
+});
+
+test('the inspector: a session that runs', async () => {
+  const seen = await readEvents(`${server().url}/inspector/stream`, {});
+  await server().ussd({ ...DIAL, sessionId: 'watched' });
+  const actor = () =>
+    (seen.events() as unknown as { type: string; sessionId: string; twinline?: { label: string } }[]).find(
+      ({ type, twinline }) => type === '@xstate.snapshot' && twinline!.label === 'watched',
+    )?.sessionId;
+  await seen.until(() => actor() !== undefined);
+  const told = async (method: string, what: string) => {
+    const answer = await ask(undefined, `${method} /inspector/sessions/${actor()}${what}`);
+    return `${answer.status} ${answer.text}`;
+  };
+  assert.match(await told('GET', '/flow-test'), /^200 .*preMenu/s);
+  assert.is(await told('POST', '/private'), '200 {"values":{}}');
+  assert.match(await told('DELETE', ''), /^200 /);
+  assert.match(await told('DELETE', ''), /^404 /);
+  await seen.close();
 });
 
 test.run();

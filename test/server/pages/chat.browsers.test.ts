@@ -157,7 +157,7 @@ test('a fault of the model is told, and so is a server that is away', async () =
   });
   await say(page, 'Hello');
   await shows(page, 'The model has too much to do.');
-  await shows(page, 'The reply has failed.');
+  await shows(page, 'The reply failed.');
   await rests(page);
   await page.emulateMedia({ colorScheme: 'dark' });
   await assertReadable(page);

@@ -56,7 +56,7 @@ test('an error is a page for browsers and JSON for programs', async () => {
 test('the search finds keys, settings, errors, routes and parts of guides, also with a letter wrong', async () => {
   const first = async (words: string) => {
     const { text } = await server().ask(`/docs/search?q=${encodeURIComponent(words)}`);
-    return /<ol class="found"><li><a href="([^"]+)"/.exec(text)?.[1];
+    return /<ol class="lined named"><li><a href="([^"]+)"/.exec(text)?.[1];
   };
   assert.is(await first('USSD_GATEWAYS'), '/docs/guides/operators#settings');
   assert.match((await first('verifyPin'))!, '/docs/services#account-verifyPin');

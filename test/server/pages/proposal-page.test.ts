@@ -6,7 +6,7 @@ import { SimulatedClock } from '../../../lib/clock.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { html, markupText } from '../../../lib/markup.ts';
 import { PAGE_LIMITS } from '../../../server/web/limits.ts';
-import { pagePasses } from '../../../server/web/proposal/routes.ts';
+import { pagePasses } from '../../../server/web/registry/proposal-pages.ts';
 import { created, didOf, type Name, place, view } from '../domain/place.ts';
 import { type Served, withServer } from '../support/serve.ts';
 

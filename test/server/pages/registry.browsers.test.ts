@@ -31,7 +31,7 @@ test('a twin is registered, proposed, voted on by three people and verified in t
   await owner.page.getByLabel('Name').fill('Stoves of Mukuni');
   await owner.page.getByLabel('metricTwo').fill('many');
   await owner.page.getByRole('button', { name: 'Register' }).click();
-  await owner.page.getByRole('alert').filter({ hasText: 'metricTwo: "many" is no number.' }).waitFor();
+  await owner.page.getByRole('alert').filter({ hasText: 'metricTwo: "many" is not a valid number.' }).waitFor();
   await owner.page.getByLabel('metricTwo').fill('12');
   await owner.page.getByRole('button', { name: 'Register' }).click();
   await owner.page.getByRole('heading', { level: 1, name: 'Stoves of Mukuni' }).waitFor();
@@ -110,7 +110,7 @@ test('the key stays in the tab, stands in no address, and is forgotten by a butt
   await page.getByRole('button', { name: 'Forget the key' }).click();
   await page.getByLabel('API key').fill('a-wrong-key-0123456789');
   await page.getByRole('button', { name: 'Open' }).click();
-  await page.getByRole('alert').filter({ hasText: 'This key is not known here.' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'This server does not know the key.' }).waitFor();
   assert.is(await page.evaluate('sessionStorage.length'), 0);
 });
 

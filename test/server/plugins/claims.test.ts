@@ -5,9 +5,9 @@ import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import type { Service } from '../../../lib/engine/service.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
-import { createLog } from '../../../server/health/log.ts';
-import { CLAIM, claims, processClaims } from '../../../server/plugins/claims/claim.ts';
 import type { PluginContext } from '../../../server/plugins/plugin.ts';
+import { CLAIM, claims, processClaims } from '../../../server/plugins/shipped/claim.ts';
+import { createLog } from '../../../server/telemetry/log.ts';
 import { json, type Served } from '../support/serve.ts';
 import {
   newSession,
@@ -86,7 +86,7 @@ test('an agent submits a claim for its user', async () => {
 
 test('a start is refused when the service is none', async () => {
   const failed = await claiming(async () => {}, { CLAIMS_SERVICE: 'claims.other' }).catch((error: Error) => error);
-  assert.match(String(failed), 'CLAIMS_SERVICE="claims.other" is no service');
+  assert.match(String(failed), 'CLAIMS_SERVICE="claims.other" is not a service');
 });
 
 async function place() {

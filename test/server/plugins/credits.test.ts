@@ -9,9 +9,9 @@ import { SimulatedClock } from '../../../lib/clock.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import type { DocumentStore, Kind } from '../../../lib/store/store.ts';
-import { ACCOUNT, accounts, bookingMutex, ENTRY, MICRO } from '../../../server/plugins/credits/account.ts';
-import { creditsPlugin } from '../../../server/plugins/credits/plugin.ts';
 import type { PluginContext } from '../../../server/plugins/plugin.ts';
+import { ACCOUNT, accounts, bookingMutex, ENTRY, MICRO } from '../../../server/plugins/shipped/credit-account.ts';
+import { creditsPlugin } from '../../../server/plugins/shipped/credits.ts';
 import { json, type Served } from '../support/serve.ts';
 import {
   newSession,
@@ -205,7 +205,7 @@ test('an account begins with nothing; the words and the claims of each refusal a
   });
 });
 
-const ANOTHER_AMOUNT = 'This Idempotency-Key has added 50 credits. Send another key.';
+const ANOTHER_AMOUNT = 'This Idempotency-Key has already added 50 credits. Use another key.';
 
 test('only operators add credits, and everything that is wrong is told', async () => {
   const server = shared();

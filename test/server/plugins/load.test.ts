@@ -8,8 +8,8 @@ import type { TwinlineError } from '../../../lib/errors.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import { ownRoutes } from '../../../server/boot/route-groups.ts';
 import { readConfig } from '../../../server/config/config.ts';
-import { createLog } from '../../../server/health/log.ts';
 import { openPlugins } from '../../../server/plugins/open.ts';
+import { createLog } from '../../../server/telemetry/log.ts';
 import { until } from '../../support/until.ts';
 import { withModules } from './users.ts';
 
@@ -61,18 +61,18 @@ for (const [what, text, words] of SHAPES)
 
 const CLASHES: readonly (readonly [string, string, string, RegExp])[] = [
   ['names', plugin('a'), plugin('a'), /two plugins have the name "a"/],
-  ['tools', plugin('a', tool('x')), plugin('b', tool('x')), /tool "x" is offered by "a" and by "b"/],
+  ['tools', plugin('a', tool('x')), plugin('b', tool('x')), /tool "x" is offered by both "a" and "b"/],
   [
     'routes',
     plugin('a', route(`router.get('/x/:id', ${ok})`)),
     plugin('b', route(`router.get('/x/y', ${ok})`)),
-    /GET \/x\/y, which is GET \/x\/:id of "a"/,
+    /GET \/x\/y, which conflicts with GET \/x\/:id of "a"/,
   ],
   [
     'kinds',
     plugin('a', "kinds: [{ name: 'plugin-a-b-c', indexes: {} }]"),
     plugin('a-b', "kinds: [{ name: 'plugin-a-b-c', indexes: {} }]"),
-    /kind "plugin-a-b-c" is kept by "a" and by "a-b"/,
+    /kind "plugin-a-b-c" is declared by both "a" and "a-b"/,
   ],
 ];
 
@@ -85,7 +85,7 @@ for (const [what, first, second, words] of CLASHES)
 test('every problem is told at once, also of shipped plugins and of names that may have been meant', () =>
   withModules({ 'a.js': plugin('a', 'gate: 1'), 'b.js': 'throw 1' }, async (path) => {
     const problems = await problemsOf(['credit', path('a.js'), path('b.js'), 'team-chat', 'claims']);
-    for (const words of [/"credit" is not there.*credits/, /wrong "gate"/, /b\.js" cannot be loaded/])
+    for (const words of [/"credit" is not there.*credits/, /invalid "gate"/, /b\.js" cannot be loaded/])
       assert.ok(
         problems.some((line) => words.test(line)),
         String(words),
@@ -102,9 +102,9 @@ test('AUTH_EXCLUDED names routes that are there, and no door with keys of its ow
     AUTH_EXCLUDED: 'GET /user-preference,GET /v1/domains,GET /health,GET /user-preferences,POST /sessions/',
   });
   assert.is(problems.length, 3, problems.join('\n'));
-  assert.match(problems[0]!, /"GET \/user-preference" is no route here.*GET \/user-preferences/);
-  assert.match(problems[1]!, /"GET \/v1\/domains" is a route with keys of its own/);
-  assert.match(problems[2]!, /"POST \/sessions\/" is no route here/);
+  assert.match(problems[0]!, /"GET \/user-preference" is not a route.*GET \/user-preferences/);
+  assert.match(problems[1]!, /"GET \/v1\/domains" is a route with its own credentials/);
+  assert.match(problems[2]!, /"POST \/sessions\/" is not a route/);
 });
 
 const HANGS = 'globalThis.hangs = true; await new Promise(() => {});';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../../lib/clock.ts';
-import { isSigned, readEvent } from '../../../server/plugins/team-chat/event.ts';
+import { isSigned, readEvent } from '../../../server/plugins/shipped/team-chat-event.ts';
 import { until } from '../../support/until.ts';
 import { type Receiver, toHere, withReceiver } from '../support/receiver.ts';
 import type { Served } from '../support/serve.ts';
@@ -103,7 +103,7 @@ test('a reply that the chat does not take is tried again by the sweep, without s
   receiver.says = '{"ok":false,"error":"ratelimited"}';
   await post(server, said('hello', { ts: '5.0' }));
   const isToldLate = () =>
-    server.logged.some(({ plugin, msg }) => plugin === 'team-chat' && /not answered yet/.test(String(msg)));
+    server.logged.some(({ plugin, msg }) => plugin === 'team-chat' && /could not answer/.test(String(msg)));
   await until('it is put off', isToldLate);
   receiver.says = '{"ok":true}';
   await until('the sweep has come by', async () => {
@@ -152,7 +152,7 @@ test('replies do not go to private addresses', () =>
   chatting(
     async (server) => {
       await post(server, said('hello'));
-      await until('the reply is put off', () => server.logged.some(({ msg }) => /not answered yet/.test(String(msg))));
+      await until('the reply is put off', () => server.logged.some(({ msg }) => /could not answer/.test(String(msg))));
     },
     ['team-chat'],
     { TEAM_CHAT_REPLY_URL: 'https://127.0.0.1:9/x' },

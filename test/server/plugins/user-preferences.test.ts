@@ -10,7 +10,7 @@ import {
   mergePreferences,
   readPreferences,
   userPreferencesPlugin,
-} from '../../../server/plugins/user-preferences/plugin.ts';
+} from '../../../server/plugins/shipped/user-preferences.ts';
 import { newSession, newUser, say, toolFlow, withFlow, withPlugins } from './users.ts';
 
 const test = suite('user preferences');

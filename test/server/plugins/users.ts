@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type OracleKey, parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
+import { type OracleKey, parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { newKey } from '../../delegation/keys.ts';

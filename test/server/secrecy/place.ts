@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
-import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
+import { parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';
 import { newKey } from '../../delegation/keys.ts';

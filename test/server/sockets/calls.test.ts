@@ -178,7 +178,7 @@ test('a call that nobody waits for any more is not told to a client that comes b
     await until('called', () => witness.said('action_call').length > 0);
     await until('the call waits', () => here.clock.pending().includes(AGENT_LIMITS.actionMs));
     await here.clock.advance(AGENT_LIMITS.actionMs);
-    assert.equal(await outcome(), { ok: false, error: 'The action was not answered in time.' });
+    assert.equal(await outcome(), { ok: false, error: 'The client did not answer the action in time.' });
     await comeBack(tab);
     const anew = await open();
     for (const one of [tab, anew]) await caughtUp(one);

@@ -8,7 +8,7 @@ import type { Responder } from '../../../lib/agent/responder.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { DELEGATION_KINDS, type Delegations, delegations, revocations } from '../../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../../lib/delegation/guard.ts';
-import { parseOracleKey } from '../../../lib/delegation/issuer/oracle-key.ts';
+import { parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
@@ -66,7 +66,7 @@ export async function openPlace(options: PlaceOptions = {}): Promise<Place> {
   const sockets = await openSockets({
     ...{ server, agent, guard, channel, clock, onProblem },
     delegationAuth: true,
-    revoked: revoked.has,
+    isRevoked: revoked.has,
   });
   const granted = delegations({
     ...{ documents, clock, keyring, guard, key, revocations: revoked },

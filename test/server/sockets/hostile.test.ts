@@ -138,7 +138,7 @@ test('numbers that cannot be kept are refused with their place', async () => {
 test('binary parts count as the JSON that they would be', async () => {
   const tab = await greeted();
   const answer = await tab.ask('tool_result', { toolCallId: 'c', result: Buffer.from('x') });
-  assert.equal(answer, { success: false, error: 'No such call waits' });
+  assert.equal(answer, { success: false, error: 'No such pending call' });
 });
 
 test('a packet that is too large ends its connection', async () => {

@@ -15,6 +15,9 @@ import { until } from '../../support/until.ts';
 import { LOGIN, pastWaiting } from '../support/login.ts';
 import { json, type Served, withServer } from '../support/serve.ts';
 
+/** Words that never come are waited for. */
+export const runs = 'waits';
+
 const test = suite('MongoDB faults');
 
 const DEADLINE_MS = 1_200;

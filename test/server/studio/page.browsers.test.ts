@@ -46,7 +46,7 @@ test('mistakes are named where they stand, a screen is added, a dialogue becomes
     await page.locator('#new-name').fill('market');
     await page.locator('label', { hasText: 'form: ' }).click();
     await page.locator('#create').click();
-    await page.locator('#notice', { hasText: 'The flow is there' }).waitFor();
+    await page.locator('#notice', { hasText: 'The flow was created' }).waitFor();
     const made = file('market.flow.json');
 
     const wrong = made
@@ -72,7 +72,7 @@ test('mistakes are named where they stand, a screen is added, a dialogue becomes
     assert.is(file('market.flow.json'), made, 'nothing was written');
 
     // What is certain is mended by a button.
-    await page.locator('#problems li', { hasText: 'confrim' }).getByRole('button', { name: 'Mend' }).click();
+    await page.locator('#problems li', { hasText: 'confrim' }).getByRole('button', { name: 'Fix' }).click();
     await page.locator('#problems li', { hasText: 'confrim' }).waitFor({ state: 'detached' });
     assert.match(await text(page), '"to": "confirm"');
 
@@ -96,12 +96,12 @@ test('mistakes are named where they stand, a screen is added, a dialogue becomes
     ]);
     await page.locator('#test-name').fill('somebody changes their mind');
     await page.locator('#record button').click();
-    await page.locator('#notice', { hasText: 'The dialogue is a test now' }).waitFor();
+    await page.locator('#notice', { hasText: 'The dialogue was added to the tests' }).waitFor();
     await part(page, 'tests');
     await page.locator('#results li', { hasText: 'somebody changes their mind' }).waitFor();
     assert.is(await page.locator('#results .failed').count(), 0);
     await page.locator('#save').click();
-    await page.locator('#notice', { hasText: 'Saved, and served' }).waitFor();
+    await page.locator('#notice', { hasText: 'Saved and served' }).waitFor();
     assert.is(file('market.flow.json'), mended);
     assert.match(file('market.test.json'), 'somebody changes their mind');
     const served = (await server.ask('/inspector/machines')).text;
@@ -121,14 +121,14 @@ test('mistakes are named where they stand, a screen is added, a dialogue becomes
     assert.equal(seen.strangers, []);
   }));
 
-test('what is typed while a text is checked moves the place that Mend changes, and what was edited there is left alone', () =>
+test('what is typed while a text is checked moves the place that Fix changes, and what was edited there is left alone', () =>
   inStudio(async ({ page, file }) => {
     const right = file('main.flow.json');
     const [first, second] = Object.keys((JSON.parse(right) as { screens: object }).screens);
     const wrong = right.replaceAll(`"to": "${second}"`, `"to": "${second}x"`).replace('"start":', '"strat":');
     assert.ok(wrong.includes(`"to": "${second}x"`) && wrong.includes('"strat":'), `${first} leads to ${second}`);
     await paste(page, wrong);
-    const mend = page.locator('#problems li', { hasText: 'strat' }).getByRole('button', { name: 'Mend' });
+    const mend = page.locator('#problems li', { hasText: 'strat' }).getByRole('button', { name: 'Fix' });
     await mend.waitFor();
     // From now on no check is answered.
     const release = await hold(page, '**/studio/check');
@@ -138,12 +138,12 @@ test('what is typed while a text is checked moves the place that Mend changes, a
     const mended = wrong.replace('"strat":', '"start":');
     assert.is(await text(page), `\n\n   ${mended}`);
     await mend.click();
-    await page.locator('#notice', { hasText: 'edited there meanwhile' }).waitFor();
+    await page.locator('#notice', { hasText: 'The text there has changed' }).waitFor();
     assert.is(await text(page), `\n\n   ${mended}`, 'the same change is not made twice');
     release();
     await mend.waitFor({ state: 'detached' });
     // Now the next kind of mistake is found; each is mended before the answer to the one before has come.
-    const others = page.locator('#problems li', { hasText: `"${second}x"` }).getByRole('button', { name: 'Mend' });
+    const others = page.locator('#problems li', { hasText: `"${second}x"` }).getByRole('button', { name: 'Fix' });
     await others.first().waitFor();
     for (let at = (await others.count()) - 1; at >= 0; at--) await others.nth(at).click();
     assert.is((await text(page)).trim(), right.trim());
@@ -161,12 +161,12 @@ test('what is dialled is the flow as it is in the editor, and the served one is 
     assert.not.match(await server.ussd(DIAL), 'A draft');
     // Its test expects the old words: it is not saved until they are written anew.
     await page.locator('#save').click();
-    await page.locator('#notice', { hasText: 'its tests do not pass' }).waitFor();
+    await page.locator('#notice', { hasText: 'its tests fail' }).waitFor();
     await page.locator('#results .removed').first().waitFor();
     await page.locator('#update').click();
     await page.locator('#tested', { hasText: /\d expectations? written/ }).waitFor();
     await page.locator('#save').click();
-    await page.locator('#notice', { hasText: 'Saved, and served' }).waitFor();
+    await page.locator('#notice', { hasText: 'Saved and served' }).waitFor();
     assert.match(await server.ussd({ ...DIAL, sessionId: 's2' }), 'A draft');
   }));
 
@@ -179,7 +179,7 @@ test('an edit on disk is shown, and never overwritten unless the author says so;
     page.removeAllListeners('dialog');
     page.on('dialog', (dialog) => void dialog.accept());
     await page.reload();
-    await page.locator('#notice', { hasText: 'This is what you had not saved.' }).waitFor();
+    await page.locator('#notice', { hasText: 'Unsaved changes were restored.' }).waitFor();
     assert.is(await text(page), noted);
     const onDisk = before.replace('"version": 1,', '"version": 1,\n  "note": "from another editor",');
     writeFileSync(join(folder, 'main.flow.json'), onDisk);
@@ -189,7 +189,7 @@ test('an edit on disk is shown, and never overwritten unless the author says so;
     assert.is(file('main.flow.json'), onDisk);
     await page.locator('#keep-mine').click();
     await page.locator('#save').click();
-    await page.locator('#notice', { hasText: 'Saved, and served' }).waitFor();
+    await page.locator('#notice', { hasText: 'Saved and served' }).waitFor();
     assert.is(file('main.flow.json'), noted);
   }));
 
@@ -203,7 +203,7 @@ test('a file with line ends of Windows is not changed by being opened, and keeps
     await paste(page, edited.replaceAll('\r\n', '\n'));
     await page.locator('#state', { hasText: /^Not saved/ }).waitFor();
     await page.locator('#save').click();
-    await page.locator('#notice', { hasText: 'Saved, and served' }).waitFor();
+    await page.locator('#notice', { hasText: 'Saved and served' }).waitFor();
     assert.is(file('main.flow.json'), edited);
   }));
 

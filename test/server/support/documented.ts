@@ -6,6 +6,9 @@ import { isDid, isReference } from '../../../lib/domain/did/did.ts';
 import type { OpenApiDocument } from '../../../server/openapi/document.ts';
 import type { Answer } from './serve.ts';
 
+/** Of routes that tests add, which describe no answers. */
+export const TEST_TAG = 'Test';
+
 interface DocumentedAnswer {
   readonly content?: { readonly [type: string]: { readonly schema: object & { readonly 'x-lines'?: object } } };
   readonly headers?: { readonly [name: string]: object };
@@ -16,6 +19,8 @@ export interface Documented {
   problemsOf(operation: string, answer: Answer): string[];
   /** Operations of the document, as `GET /v1/domains/{did}`. */
   readonly operations: readonly string[];
+  /** The operation that a request goes to; undefined where none is documented for it, or only by a route of a test. */
+  operationOf(method: string, path: string): string | undefined;
   /** Operation → statuses that were seen. */
   readonly seen: ReadonlyMap<string, ReadonlySet<number>>;
 }
@@ -57,7 +62,8 @@ export function documented(document: OpenApiDocument): Documented {
     if (!content) return text === '' ? [] : [`has a body: ${text.slice(0, 80)}`];
     const base = (name: string) => name.split(';')[0]!;
     const names = Object.keys(content);
-    const name = names.find((one) => one === type) ?? names.find((one) => base(one) === base(type ?? ''));
+    const name =
+      names.find((one) => one === type) ?? names.find((one) => base(one) === base(type ?? '') || one === '*/*');
     if (name === undefined) return [`has the type ${type}, not one of ${names.join(', ')}`];
     const { schema } = content[name]!;
     if (schema['x-lines']) return lineProblems(schema['x-lines'], text);
@@ -80,7 +86,22 @@ export function documented(document: OpenApiDocument): Documented {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  return { problemsOf, operations, seen };
+  // Of two routes that fit, the one with fewer parameters is meant.
+  const patterns = operations
+    .map((operation) => ({
+      operation,
+      pattern: new RegExp(`^${operation.replaceAll(/[.]/g, '\\$&').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    }))
+    .sort((one, other) => one.operation.split('{').length - other.operation.split('{').length);
+  const isOfTest = (operation: string) => {
+    const [method, path] = operation.split(' ') as [string, string];
+    return (document.paths[path]![method.toLowerCase()] as { tags: readonly string[] }).tags.includes(TEST_TAG);
+  };
+  const operationOf = (method: string, path: string) => {
+    const found = patterns.find(({ pattern }) => pattern.test(`${method} ${path}`))?.operation;
+    return found && !isOfTest(found) ? found : undefined;
+  };
+  return { problemsOf, operations, operationOf, seen };
 }
 
 // Clients must bear fields that they do not know; tests need not.

@@ -13,6 +13,8 @@ import type { Method, Route, RouteGroup } from '../../../server/http/route-table
 import { refuseLeaks } from '../../support/canaries.ts';
 import { noteTyped } from '../../support/told-secrets.ts';
 import { until } from '../../support/until.ts';
+import { TEST_TAG } from './documented.ts';
+import { listenTo, noteAnswer, undocumentedOf } from './heard.ts';
 
 export interface Served extends RunningServer {
   /** Everything that was logged. */
@@ -50,12 +52,12 @@ export function testRoutes(handlers: Readonly<Record<string, (ctx: Context) => u
     const [method, path] = line.split(' ') as [Method, string];
     return { method, path, id: line.replace(/\W+/g, '-'), summary: line, answers: {}, handle };
   });
-  return { tag: 'Test', description: 'Of a test.', access: 'public', routes };
+  return { tag: TEST_TAG, description: 'Of a test.', access: 'public', routes };
 }
 
 /**
  * Starts a server on a free port, in memory unless `env` says otherwise; stops it when `work` is done. With `clock: new SimulatedClock()`
- * the time of the server stands still until the test advances it.
+ * the time of the server stands still until the test advances it. Fails where an answer was not as /openapi.json describes it.
  */
 export async function withServer<T>(options: ServeOptions, work: (server: Served) => Promise<T>): Promise<T> {
   const { env, ...seams } = options;
@@ -77,11 +79,15 @@ export async function withServer<T>(options: ServeOptions, work: (server: Served
     return text;
   };
   let result: T;
+  let undocumented: string[] = [];
+  listenTo(server.url);
   try {
     result = await work({ ...server, logged: lines, ask: asking, ussd });
+    undocumented = undocumentedOf(server.url, await asking('/openapi.json').catch(() => ({ status: 0 }) as Answer));
   } finally {
     await closeServer(server, seams.clock);
   }
+  if (undocumented.length) throw new Error(`answers that /openapi.json does not describe:\n${undocumented.join('\n')}`);
   refuseLeaks({ ...reading, env: given, url: server.url }, lines.map((line) => JSON.stringify(line)).join('\n'));
   return result;
 }
@@ -151,7 +157,9 @@ export function ask(url: string, { method = 'GET', headers = {}, body }: AskOpti
       res.on('error', reject);
       res.on('end', () => {
         const text = Buffer.concat(chunks).toString();
-        resolve({ status: res.statusCode!, headers: res.headers as never, text, json: () => JSON.parse(text) });
+        const answer = { status: res.statusCode!, headers: res.headers as never, text, json: () => JSON.parse(text) };
+        noteAnswer(url, method, answer);
+        resolve(answer);
       });
     });
     sent.on('error', reject);

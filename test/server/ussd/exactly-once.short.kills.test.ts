@@ -11,7 +11,7 @@ import { chooseSize, isShort } from '../../support/size.ts';
 
 const test = suite('exactly once');
 
-const SESSIONS = chooseSize({ short: 100, day: 1_000, whole: 1_000 });
+const SESSIONS = chooseSize({ short: 100, day: 400, whole: 1_000 });
 const TURNS = 6;
 
 // Shows who called and how often: a lost, doubled or mixed turn cannot hide.

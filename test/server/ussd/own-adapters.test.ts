@@ -164,11 +164,11 @@ test('modules that are no adapters: every problem at once', () =>
     const lines = problems.split('\n');
     assert.match(lines[0]!, /^ADAPTERS: "\.\/gone\.mjs" is not there\./);
     assert.match(lines[1]!, /^ADAPTERS: "\.\/none\.mjs" has no default export that is an adapter\. Write: /);
-    assert.match(lines[2]!, /half\.mjs" has a wrong "name"/);
-    assert.match(lines[3]!, /half\.mjs" has wrong "routes"/);
+    assert.match(lines[2]!, /half\.mjs" has an invalid "name"/);
+    assert.match(lines[3]!, /half\.mjs" has invalid "routes"/);
     assert.match(lines[4]!, /half\.mjs" has no function "read"\. Did you mean "reed"\?/);
-    assert.match(lines[5]!, /taken\.mjs" has the name "hubtel", which is taken/);
-    assert.match(lines[6]!, /mute\.mjs" has a "refuse" that does not answer \{ status, type, body \}/);
+    assert.match(lines[5]!, /taken\.mjs" has the name "hubtel", but \/api\/ussd\/hubtel already exists/);
+    assert.match(lines[6]!, /mute\.mjs" has a "refuse" that does not return \{ status, type, body \}/);
     assert.match(lines[7]!, /rude\.mjs" has a "refuse" that throws on an empty request: No\. It must never throw\./);
     assert.is(lines.length, 8);
   }));

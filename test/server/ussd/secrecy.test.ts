@@ -3,7 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../../lib/errors.ts';
-import { describeError } from '../../../server/health/log.ts';
+import { describeError } from '../../../server/telemetry/log.ts';
 import { findCanaries } from '../../support/canaries.ts';
 import { DIAL, json, withServer } from '../support/serve.ts';
 

@@ -99,7 +99,7 @@ test('a simulated phone goes on in no session of a caller, and learns nothing of
     assert.match((await dial({ ...DIAL, sessionId: ID, text: '2' })).text, /^END Your session has ended/);
     const refused = await dial({ ...DIAL, sessionId: 'telecom-1' });
     assert.is(refused.status, 400);
-    assert.match(refused.text, /must have an id that begins with sim-/);
+    assert.match(refused.text, /must start with sim-/);
     // More than a phone may have at a time.
     for (let at = 0; at < 5; at++) assert.match((await dial({ ...DIAL, sessionId: `sim-${at}` })).text, /^CON Account/);
     assert.match(await ussd({ ...DIAL, sessionId: ID, text: '2' }), /^CON PIN\?/);

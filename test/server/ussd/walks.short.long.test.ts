@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 
 const test = suite('random walks');
 
-const WALKS = chooseSize({ short: 200, day: 2_000, whole: 2_000 });
+const WALKS = chooseSize({ short: 200, day: 1_000, whole: 2_000 });
 const FLOWS = isShort ? ['main'] : ['main', 'wallet', 'assistant'];
 const AT_ONCE = 48;
 const TURNS_MAX = 9;

@@ -1,9 +1,7 @@
-// Functions of Excellent that flows can express: a closed table by name. FLOIP and RapidPro share most of them.
+// Functions of Excellent that flows can express: a closed table by name.
 
 import {
   type FlowExpression,
-  joinTexts,
-  lowerText,
   makeConstant,
   tight,
   toAmount,
@@ -59,8 +57,6 @@ const orElse: FunctionWriter = ([value, other]) => {
   return { source: `${tight(made.source)} == null${text} ? ${tight(other!.source)} : ${tight(made.source)}`, kind };
 };
 
-const ARRAY = '\u0000array:';
-
 // As there: what is left has the sign of the divisor. Flows end a conversation when they divide by zero.
 const remainder: FunctionWriter = ([value, divisor]) => {
   const by = requireArgument(divisor).value;
@@ -77,79 +73,26 @@ const formatUrn: FunctionWriter = ([urn]) => {
   return { ...made, kind: 'text' };
 };
 
-const list: FunctionWriter = (args) => ({ source: ARRAY + JSON.stringify(args), kind: 'unknown' });
-
-const isInList: FunctionWriter = ([value, array]) => {
-  if (!array?.source.startsWith(ARRAY))
-    throw new Untranslatable('flows can look only into an array that is written out');
-  const items = JSON.parse(array.source.slice(ARRAY.length)) as FlowExpression[];
-  if (items.length === 0) return makeConstant(false);
-  const tests = items.map((item) => `lower(${toText(requireArgument(value))}) == ${lowerText(item)}`);
-  return { source: tests.join(' or '), kind: 'boolean' };
-};
-
-const between: FunctionWriter = ([value, least, most]) => {
-  const number = tight(toNumber(requireArgument(value)));
-  return {
-    source: `${number} >= ${tight(toNumber(requireArgument(least)))} and ${number} <= ${tight(toNumber(requireArgument(most)))}`,
-    kind: 'boolean',
-  };
-};
-
-const asNumber: FunctionWriter = ([value]) => ({
-  source: toNumber(requireArgument(value)),
-  kind: 'number',
-  isTight: true,
-});
-
-const join: FunctionWriter = (args) => {
-  if (args.length === 0) return makeConstant('');
-  return args.length === 1 ? { source: toText(args[0]!), kind: 'text' } : joinTexts(args);
-};
-
-const length: FunctionWriter = ([value]) => ({
-  source: `len(${toText(requireArgument(value))})`,
-  kind: 'number',
-});
-
 const TABLE: { readonly [name: string]: FunctionWriter } = {
   upper: textCall('upper'),
   lower: textCall('lower'),
   title: textCall('title'),
-  proper: textCall('title'),
   trim: textCall('trim'),
-  len: length,
-  text_length: length,
+  text_length: ([value]) => ({ source: `len(${toText(requireArgument(value))})`, kind: 'number' }),
   abs: numberCall('abs'),
   max: numberCall('max'),
   min: numberCall('min'),
   round: numberCall('round'),
   mod: remainder,
   format_urn: formatUrn,
-  sum: (args) => ({
-    source: args.map((arg) => `(${guard(toNumber(arg))})`).join(' + '),
-    kind: 'number',
-  }),
   if: choose,
   and: logic('and'),
   or: logic('or'),
-  not: ([value]) => ({ source: `not (${toCondition(requireArgument(value))})`, kind: 'boolean' }),
   boolean: ([value]) => ({ source: toCondition(requireArgument(value)), kind: 'boolean' }),
-  number: asNumber,
-  value: asNumber,
-  text: join,
-  concatenate: join,
-  concat: join,
+  number: ([value]) => ({ source: toNumber(requireArgument(value)), kind: 'number', isTight: true }),
+  text: ([value]) => ({ source: toText(requireArgument(value)), kind: 'text' }),
   clean: ([value]) => requireArgument(value),
   default: orElse,
-  between,
-  in: isInList,
-  array: list,
-  contains: ([part, whole]) => ({
-    source: `contains(lower(${toText(requireArgument(whole))}), ${lowerText(requireArgument(part))})`,
-    kind: 'boolean',
-  }),
-  isnumber: ([value]) => ({ source: `num(${requireArgument(value).source}) != null`, kind: 'boolean' }),
 };
 
 /** By name in small letters. */
@@ -169,6 +112,5 @@ function testCall(name: string): FunctionWriter {
 
 function requireArgument(made: FlowExpression | undefined): FlowExpression {
   if (!made) throw new Untranslatable('an argument is missing');
-  if (made.source.startsWith(ARRAY)) throw new Untranslatable('a list can stand only inside IN()');
   return made;
 }

@@ -16,8 +16,6 @@ export interface FlowExpression {
 export type Translated = FlowExpression | { readonly why: string };
 
 export interface Dialect {
-  /** Whether `=` takes large and small letters as the same. */
-  readonly isCaseless: boolean;
   /** What a path such as `results.color.value` is here. */
   readonly resolve: (steps: readonly string[]) => Translated;
 }
@@ -65,10 +63,6 @@ export function quote(text: string): string {
 export function toText(made: FlowExpression): string {
   if (made.value !== undefined) return quote(made.value === null ? '' : String(made.value));
   return made.kind === 'text' && made.isTight !== true ? `(${made.source})` : `str(${made.source})`;
-}
-
-export function lowerText(made: FlowExpression): string {
-  return typeof made.value === 'string' ? quote(made.value.toLowerCase()) : `lower(${toText(made)})`;
 }
 
 /** As a number; null where it is none, which is neither greater nor less than anything. */

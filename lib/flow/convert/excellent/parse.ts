@@ -1,5 +1,4 @@
-// Excellent, the expression language of FLOIP and RapidPro: text → tree. Loosest first: comparisons, &, + and -, * and /, ^, minus.
-// Grammar: FLOIP flow specification, "Expressions"; goflow, "Excellent".
+// Excellent, the expression language of RapidPro: text → tree. Grammar: goflow, "Excellent3.g4".
 
 export type ExcellentNode =
   | { readonly kind: 'value'; readonly value: null | boolean | number | string }
@@ -14,10 +13,12 @@ export type Parsed = { readonly root: ExcellentNode } | { readonly why: string }
 const DEPTH_MAX = 40;
 const CHARS_MAX = 4_000;
 const TOKEN =
-  /\s*(?:(\d+(?:\.\d+)?)(?![\p{L}\p{N}_])|"((?:[^"\\]|\\.|"")*)"|'((?:[^'\\]|\\.)*)'|([\p{L}_][\p{L}\p{N}_]*|\d+[\p{L}_][\p{L}\p{N}_]*)|(<>|<=|>=|!=|=>|==|[-+*/^&=<>(),.[\]]))/uy;
+  /\s*(?:(\d+(?:\.\d+)?)(?![\p{L}\p{N}_])|"((?:[^"\\]|\\.)*)"|([\p{L}_][\p{L}\p{N}_]*)|(<=|>=|!=|=>|[-+*/^&=<>(),.[\]]))/uy;
+/** Loosest first. */
 const LEVELS: readonly (readonly string[])[] = [
-  ['=', '==', '!=', '<>', '<', '<=', '>', '>='],
   ['&'],
+  ['=', '!='],
+  ['<', '<=', '>', '>='],
   ['+', '-'],
   ['*', '/'],
   ['^'],
@@ -56,11 +57,11 @@ function readTokens(source: string): ExcellentToken[] {
       if (rest) throw new Unreadable(`it has ${JSON.stringify(rest.slice(0, 20))}, which cannot be read`);
       return [...tokens, { kind: 'end', text: '' }];
     }
-    const [, number, double, single, name, sign] = found;
+    const [, number, text = '', name, sign] = found;
     if (number !== undefined) tokens.push({ kind: 'number', text: number });
     else if (name !== undefined) tokens.push({ kind: 'name', text: name });
     else if (sign !== undefined) tokens.push({ kind: 'sign', text: sign });
-    else tokens.push({ kind: 'text', text: readEscapes(double?.replace(/""/g, '"') ?? single ?? '') });
+    else tokens.push({ kind: 'text', text: readEscapes(text) });
   }
 }
 

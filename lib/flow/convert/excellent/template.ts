@@ -1,4 +1,4 @@
-// Texts with `@name` and `@(expression)`, as FLOIP and RapidPro write them, cut into their parts.
+// Texts with `@name` and `@(expression)`, as RapidPro writes them, cut into their parts.
 
 import { type Parsed, parseExcellent } from './parse.ts';
 
@@ -64,13 +64,12 @@ function matchAt(pattern: RegExp, text: string, at: number): string | undefined 
 /** Where the parenthesis at `open` is closed, outside of quotes; -1 when it is not. */
 function findClose(text: string, open: number): number {
   let depth = 0;
-  let quote = '';
+  let isQuoted = false;
   for (let at = open; at < text.length; at++) {
     const sign = text[at]!;
-    if (quote) {
-      if (sign === '\\') at++;
-      else if (sign === quote) quote = '';
-    } else if (sign === '"' || (sign === "'" && depth > 0 && /[\s(,=<>&]/.test(text[at - 1] ?? ''))) quote = sign;
+    if (isQuoted && sign === '\\') at++;
+    else if (sign === '"') isQuoted = !isQuoted;
+    else if (isQuoted) continue;
     else if (sign === '(') depth++;
     else if (sign === ')' && --depth === 0) return at;
   }

@@ -7,7 +7,6 @@ import {
   type Dialect,
   type FlowExpression,
   joinTexts,
-  lowerText,
   makeConstant,
   type Translated,
   tight,
@@ -50,11 +49,11 @@ function translate(node: ExcellentNode, dialect: Dialect): FlowExpression {
       return call(node.args.map((arg) => translate(arg, dialect)));
     }
     case 'binary':
-      return BINARY[node.sign]!(translate(node.left, dialect), translate(node.right, dialect), dialect);
+      return BINARY[node.sign]!(translate(node.left, dialect), translate(node.right, dialect));
   }
 }
 
-type Binary = (left: FlowExpression, right: FlowExpression, dialect: Dialect) => FlowExpression;
+type Binary = (left: FlowExpression, right: FlowExpression) => FlowExpression;
 
 const arithmetic =
   (sign: string): Binary =>
@@ -62,9 +61,7 @@ const arithmetic =
 
 const BINARY: { readonly [sign: string]: Binary } = {
   '=': compareEqual('=='),
-  '==': compareEqual('=='),
   '!=': compareEqual('!='),
-  '<>': compareEqual('!='),
   '<': compareOrder('<'),
   '<=': compareOrder('<='),
   '>': compareOrder('>'),
@@ -84,16 +81,14 @@ const BINARY: { readonly [sign: string]: Binary } = {
 };
 
 function compareEqual(sign: '==' | '!='): Binary {
-  return (left, right, { isCaseless }) => {
+  return (left, right) => {
     const [one, other] = left.value !== undefined ? [right, left] : [left, right];
     const test = (a: string, b: string): FlowExpression => ({ source: `${a} ${sign} ${b}`, kind: 'boolean' });
     if (other.value === null) return test(tight(one.source), 'null');
     if (typeof other.value === 'boolean' && one.kind === 'boolean') return test(tight(one.source), other.source);
     if (typeof other.value === 'number' || one.kind === 'number' || other.kind === 'number')
       return test(tight(toNumber(one)), tight(toNumber(other)));
-    const hasCase = other.value === undefined || hasLetters(String(other.value));
-    if (!isCaseless || !hasCase) return test(toText(one), toText(other));
-    return test(`lower(${toText(one)})`, lowerText(other));
+    return test(toText(one), toText(other));
   };
 }
 
@@ -103,8 +98,4 @@ function compareOrder(sign: string): Binary {
     const [a, b] = isText ? [toText(left), toText(right)] : [tight(toNumber(left)), tight(toNumber(right))];
     return { source: `${a} ${sign} ${b}`, kind: 'boolean' };
   };
-}
-
-function hasLetters(text: string): boolean {
-  return text.toLowerCase() !== text.toUpperCase();
 }

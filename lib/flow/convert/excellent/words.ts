@@ -96,7 +96,6 @@ const FILTERS: { readonly [call: string]: FilterWriter } = {
   upper: () => 'upper',
   lower: () => 'lower',
   format_number: ([, places]) => (places ? withNumber('number', places) : 'number'),
-  fixed: ([, places]) => (places ? withNumber('number', places) : 'number:2'),
   if: orElse,
   default: ([, other]) => (other?.kind === 'value' ? `default:'${escapeQuotes(String(other.value))}'` : undefined),
 };

@@ -67,7 +67,6 @@ export function makeContext({ variables, langs, onNote }: RapidProSurroundings):
     return name;
   };
   const context: RapidProContext = {
-    isCaseless: false,
     roots: ROOTS,
     variables,
     onNote,

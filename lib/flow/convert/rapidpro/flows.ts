@@ -90,7 +90,7 @@ function assemble(reading: RapidProReading, isCalled: boolean) {
   return assembleFlow({
     graph,
     variables: context.variables,
-    base: { note: `Converted from RapidPro: ${flow.title}`.slice(0, 300) },
+    note: `Converted from RapidPro: ${flow.title}`.slice(0, 300),
   });
 }
 

@@ -15,10 +15,8 @@ import type { Variables } from './variables.ts';
 export interface Unfinished {
   readonly graph: StepGraph;
   readonly variables: Variables;
-  /** Keys of the flow that are not made from steps. */
-  readonly base?: Partial<Flow>;
-  /** Keys of a flow that Twinline itself wrote: nothing is added to them. */
-  readonly whole?: Partial<Flow>;
+  /** What the flow says about itself. */
+  readonly note: string;
 }
 
 /** What a conversion is for. */
@@ -39,25 +37,23 @@ const VARIABLES_MAX = 1_000;
 const MORE_KEYS = ['98', '99', '#', '*', '##'];
 
 /** A flow made from its steps, not yet linted. */
-export function assembleFlow({ graph, variables, base = {}, whole: known }: Unfinished): Assembled {
+export function assembleFlow({ graph, variables, note }: Unfinished): Assembled {
   const { start, screens, nodes } = makeScreens(graph);
   const taken = new Set(Object.values(screens).flatMap(listKeys));
   const whole: Flow = {
     flow: graph.flow,
     version: 1,
     start,
-    ...(known ?? {
-      langs: graph.langs,
-      keys: { back: false, home: false, more: MORE_KEYS.find((key) => !taken.has(key)) ?? false },
-      ...base,
-    }),
+    langs: graph.langs,
+    keys: { back: false, home: false, more: MORE_KEYS.find((key) => !taken.has(key)) ?? false },
+    note,
     vars: {},
     screens,
   };
   const { flow: sound, problems } = parseFlow(JSON.stringify(whole), `${graph.flow}.flow.json`);
   if (!sound) throw refuseFlow(graph.flow, problems);
   const kept = dropUnread(sound, variables);
-  const vars = { ...declareUsed(kept, variables.all), ...known?.vars };
+  const vars = declareUsed(kept, variables.all);
   const count = Object.keys(vars).length;
   if (count > VARIABLES_MAX)
     throw refuseFile(

@@ -24,8 +24,6 @@ export interface StepGraph {
   /** By their keys. */
   readonly steps: ReadonlyMap<string, Step>;
   readonly start: Next;
-  /** What nothing may lead to, and is kept. */
-  readonly roots?: readonly string[];
   readonly langs: readonly string[];
   /** Another flow enters this one: the words of its ends are not shown. */
   readonly isCalled: boolean;
@@ -106,13 +104,9 @@ export function makeRouter(graph: StepGraph): Router {
     return step.kind === 'call' && step.save !== undefined && isTouched(said, [step.save]);
   };
 
-  const follow = ({ next, set: given = {}, track: tracked }: StepWay, before: Pending, maySet: boolean): Way => {
-    let [key, pending, set, track] = [next, before, given, tracked];
-    const leadTo = (to: string): Way => ({
-      ...(Object.keys(set).length && { set }),
-      to,
-      ...(track !== undefined && { track }),
-    });
+  const follow = ({ next, set: given = {} }: StepWay, before: Pending, maySet: boolean): Way => {
+    let [key, pending, set] = [next, before, given];
+    const leadTo = (to: string): Way => ({ ...(Object.keys(set).length && { set }), to });
     for (const seen = new Set<string>(); ; ) {
       const step = key === undefined ? undefined : graph.steps.get(key);
       if (key === undefined || !step) return leadTo(end(pending));
@@ -123,9 +117,8 @@ export function makeRouter(graph: StepGraph): Router {
       if (step.kind === 'say' && !step.waits && pending.keys.length < MESSAGES_MAX) {
         pending = { keys: [...pending.keys, key], said: joinSaid(pending.said, step.said) };
         key = step.next;
-      } else if (pass && isFoldable(pass, { set, track, maySet })) {
+      } else if (pass && isFoldable(pass, set, maySet)) {
         set = { ...set, ...pass.set };
-        track ??= pass.track;
         key = pass.next;
       } else return leadTo(allocateStep(key, step, pending));
     }
@@ -142,24 +135,15 @@ export function makeRouter(graph: StepGraph): Router {
 
 /** The only way of a step that asks nothing and decides nothing. */
 function findOnlyWay(step: Step): StepWay | undefined {
-  if (step.decorate) return undefined;
-  if (step.kind === 'assign')
-    return { set: step.values, next: step.next, ...(step.track !== undefined && { track: step.track }) };
+  if (step.kind === 'assign') return { set: step.values, next: step.next };
   const [only] = step.kind === 'split' && step.ways.length === 1 ? step.ways : [];
   return only?.when === undefined ? only : undefined;
 }
 
-interface Before {
-  readonly set: Values;
-  readonly track: string | undefined;
-  readonly maySet: boolean;
-}
-
 // All values of a way are computed from what was before it.
-function isFoldable({ set = {}, track }: StepWay, before: Before): boolean {
-  const isEmpty = Object.keys(set).length === 0 && track === undefined;
-  if (isEmpty || !before.maySet) return isEmpty;
-  return (track === undefined || before.track === undefined) && !readsAny(Object.values(set), Object.keys(before.set));
+function isFoldable({ set = {} }: StepWay, before: Values, maySet: boolean): boolean {
+  if (Object.keys(set).length === 0) return true;
+  return maySet && !readsAny(Object.values(set), Object.keys(before));
 }
 
 function isTouched(said: WordsWithValues, names: readonly string[]): boolean {

@@ -30,31 +30,24 @@ export function makeScreens(graph: StepGraph): Screens {
   const screens: Record<string, Screen> = {};
   const nodes = new Map<string, string>();
   const start = router.target(graph.start, NOTHING);
-  for (const root of graph.roots ?? []) router.target(root, NOTHING);
   for (let at = 0; at < router.queue.length; at++) {
     const { id, step, pending } = router.queue[at]!;
     const isWait = step.kind === 'wait';
     const found = isWait ? step.resolve(isSilent(pending.said) ? undefined : pending.said, pending.keys) : step;
     // What a wait resolves to has taken what was said before into its own text.
     const built = build(found, { router, pending: isWait ? NOTHING : pending });
-    const decorate = found.decorate ?? ((screen: Screen) => screen);
     nodes.set(id, step.node);
-    const screen = decorate(built.screen);
-    if (!readsAny(screen, Object.keys(built.values))) {
-      screens[id] = screen;
+    if (!readsAny(built.screen, Object.keys(built.values))) {
+      screens[id] = built.screen;
       continue;
     }
-    const to = router.name(nameShownScreen(id));
+    // Its values are computed before it, in a branch that has taken its id.
+    const to = router.name(`${id.slice(0, 50)}_shown`);
     screens[id] = { type: 'branch', branch: [{ set: built.values, to }] };
-    screens[to] = screen;
+    screens[to] = built.screen;
     nodes.set(to, step.node);
   }
   return { start, screens, nodes };
-}
-
-/** The id of a screen whose values are computed before it, in a branch that has taken its id. */
-export function nameShownScreen(id: string): string {
-  return `${id.slice(0, 50)}_shown`;
 }
 
 interface ScreenRouting {
@@ -81,10 +74,8 @@ const KINDS: Kinds = {
     const go = { id: 'ok', text: GO_ON, ...place.router.way({ next }, NOTHING) };
     return showing(said, place, (text) => ({ type: 'menu', text, options: [go] }));
   },
-  assign: ({ values, track, next }, { router, pending }) => {
-    const way = { set: values, next, ...(track !== undefined && { track }) };
-    return silent({ type: 'branch', branch: [router.way(way, pending)] });
-  },
+  assign: ({ values, next }, { router, pending }) =>
+    silent({ type: 'branch', branch: [router.way({ set: values, next }, pending)] }),
   split: ({ ways, node }, place) => {
     const branch = makeWays(ways, { ...place, node });
     return silent({ type: 'branch', branch: typeof branch === 'string' ? [{ to: branch }] : branch });
@@ -96,41 +87,24 @@ const KINDS: Kinds = {
     const refusal = error && { error: place.router.text(error) };
     return showing(said, place, (text) => ({ type: 'menu', text, options: kept, ...refusal }));
   },
-  ask: ({ said, save, accept, error, otherwise, set, next }, place) => {
+  ask: ({ said, save, accept, error, set, next }, place) => {
     const { router } = place;
     const { to, ...more } = router.way({ next, ...(set && { set }) }, NOTHING);
-    const refused = otherwise && { attempts: otherwise.attempts, else: router.target(otherwise.next, NOTHING) };
     return showing(said, place, (text) => ({
       type: 'input',
       text,
       save,
       ...(accept && { accept }),
       ...(error && { error: router.text(error) }),
-      ...refused,
       ...(more.set && { set: more.set }),
       to,
     }));
   },
-  pick: ({ said, items, row, empty, error, save, way }, place) => {
-    const { router } = place;
-    const { when: _, ...next } = way ? router.way(way, NOTHING) : { to: '' };
-    return showing(said, place, (text) => ({
-      type: 'list',
-      text,
-      items,
-      row: router.text(row),
-      ...(empty && { empty: router.text(empty) }),
-      ...(error && { error: router.text(error) }),
-      ...(way && { pick: { ...(save !== undefined && { save }), ...next } }),
-    }));
-  },
-  call: ({ service, with: given, save, timeout, retry, done, fail, node }, place) =>
+  call: ({ service, with: given, save, done, fail, node }, place) =>
     silent({
       type: 'call',
       service,
       with: given,
-      ...(timeout !== undefined && { timeout }),
-      ...(retry !== undefined && { retry }),
       ...(save !== undefined && { save }),
       done: makeWays(done, { ...place, node }),
       fail: makeWays(fail, { ...place, node }),
@@ -160,13 +134,12 @@ function showing(said: WordsWithValues, { router, pending }: ScreenRouting, make
   return { screen: make(router.text(all.words)), values: all.values };
 }
 
-function makeOption({ id, text, key, hidden, ...way }: StepOption, router: Router): Option {
+function makeOption({ id, text, key, ...way }: StepOption, router: Router): Option {
   const { when, ...on } = router.way(way, NOTHING);
   return {
     id,
     text: router.text(text),
     ...(key !== undefined && { key }),
-    ...(hidden && { hidden }),
     ...(when !== undefined && { when }),
     ...on,
   };
@@ -186,6 +159,6 @@ function makeWays(
     );
   const ways = kept.map((one) => router.way(one, pending));
   const [only] = ways;
-  const isPlain = ways.length === 1 && only!.set === undefined && only!.track === undefined && only!.when === undefined;
+  const isPlain = ways.length === 1 && only!.set === undefined && only!.when === undefined;
   return isPlain ? only!.to : ways;
 }

@@ -1,6 +1,6 @@
-// Steps: what flows of other programs do, one thing at a time, before screens are made of them. A step leads to others by their keys.
+// Steps: what flows of RapidPro do, one thing at a time, before screens are made of them. A step leads to others by their keys.
 
-import type { Screen, Values } from '../../format/flow.ts';
+import type { Values } from '../../format/flow.ts';
 
 /** A template of a flow in each language. */
 export type Words = { readonly [lang: string]: string };
@@ -15,19 +15,16 @@ export interface WordsWithValues {
 export type Next = string | undefined;
 
 interface AnyStep {
-  /** Id of the node or block that it comes from. */
+  /** Id of the node that it comes from. */
   readonly node: string;
   /** What its screen should be called. */
   readonly name: string;
-  /** Puts in what only flows have. */
-  readonly decorate?: (screen: Screen) => Screen;
 }
 
 /** A way on, with what happens on it. */
 export interface StepWay {
   readonly when?: string;
   readonly set?: Values;
-  readonly track?: string;
   readonly next: Next;
 }
 
@@ -35,7 +32,6 @@ export interface StepOption extends StepWay {
   readonly id: string;
   readonly text: Words;
   readonly key?: string;
-  readonly hidden?: boolean;
 }
 
 /** Says something; it is shown above what comes next, or `waits` for the caller to go on. */
@@ -49,7 +45,6 @@ export interface Say extends AnyStep {
 export interface Assign extends AnyStep {
   readonly kind: 'assign';
   readonly values: Values;
-  readonly track?: string;
   readonly next: Next;
 }
 
@@ -66,8 +61,6 @@ export interface Ask extends AnyStep {
   readonly save: string;
   readonly accept?: { readonly [rule: string]: Values[string] };
   readonly error?: Words;
-  /** Where a refused answer leads, at once or after so many. */
-  readonly otherwise?: { readonly attempts: number; readonly next: Next };
   readonly set?: Values;
   readonly next: Next;
 }
@@ -76,17 +69,6 @@ export interface Ask extends AnyStep {
 export interface Wait extends AnyStep {
   readonly kind: 'wait';
   resolve(before: WordsWithValues | undefined, keys: readonly string[]): Choose | Ask;
-}
-
-export interface Pick extends AnyStep {
-  readonly kind: 'pick';
-  readonly said: WordsWithValues;
-  readonly items: string;
-  readonly row: Words;
-  readonly empty?: Words;
-  readonly error?: Words;
-  readonly save?: string;
-  readonly way?: StepWay;
 }
 
 export interface Split extends AnyStep {
@@ -99,8 +81,6 @@ export interface CallStep extends AnyStep {
   readonly service: string;
   readonly with: Values;
   readonly save?: string;
-  readonly timeout?: string;
-  readonly retry?: number;
   readonly done: readonly StepWay[];
   readonly fail: readonly StepWay[];
 }
@@ -119,7 +99,7 @@ export interface End extends AnyStep {
   readonly said: WordsWithValues;
 }
 
-export type Step = Say | Assign | Choose | Ask | Wait | Pick | Split | CallStep | Enter | End;
+export type Step = Say | Assign | Choose | Ask | Wait | Split | CallStep | Enter | End;
 
 export const SILENCE: WordsWithValues = { words: {}, values: {} };
 

@@ -81,14 +81,14 @@ function* findUnknownLanguages({ langs, parts, nearest, mend }: Lint): Iterable<
   const find = (
     pointer: string,
     value: string,
-    written?: { readonly text: string; readonly at: number },
+    sample?: { readonly text: string; readonly at: number },
   ): RuleFinding => {
     const meant = nearest(value, langs);
     const message = `${capitalize(describePlace(pointer))} sets "lang" to "${value}", which is not in "langs"; callers read "${langs[0]}" then.${didYouMean(meant)}`;
     const { mend: found } = mend(value, langs);
-    const place = { pointer, ...(written && { at: written.at }) };
+    const place = { pointer, ...(sample && { at: sample.at }) };
     const change = found && {
-      mend: written ? { old: written.text, text: `'${found.text}'`, place } : { text: JSON.stringify(found.text) },
+      mend: sample ? { old: sample.text, text: `'${found.text}'`, place } : { text: JSON.stringify(found.text) },
     };
     return { ...place, message, fix: `Write one of: ${langs.join(', ')}.`, ...change };
   };

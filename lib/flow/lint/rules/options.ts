@@ -14,7 +14,9 @@ export const optionRules: readonly LintRule[] = [
       for (const [id, screen] of Object.entries(flow.screens)) {
         if (screen.type !== 'menu') continue;
         // Of options that conditions show, only one may be there.
-        const shown = [...screen.options.entries()].filter(([, { when, hidden }]) => when === undefined && !hidden);
+        const shown = [...screen.options.entries()].filter(
+          ([, { when, hidden: isHidden }]) => when === undefined && !isHidden,
+        );
         for (const [place, [at, option]] of shown.entries()) {
           const isTwin = (lang: string, text: Text) => {
             const mine = readWords(option.text, lang)?.toLowerCase();

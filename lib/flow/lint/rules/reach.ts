@@ -62,7 +62,9 @@ export const reachRules: readonly LintRule[] = [
 // Texts in a language whose callers do not come to their screen, because conditions on the way ask for another one.
 function* findUnreadTexts(lint: Lint): Iterable<RuleFinding> {
   const { parts, graph, langs } = lint;
-  const asks = parts.expressions.some(({ role, compiled }) => role === 'condition' && readsLanguage(compiled));
+  const asks = parts.expressions.some(
+    ({ role, compiled: expression }) => role === 'condition' && readsLanguage(expression),
+  );
   if (!asks || langs.length < 2 || graph.isCalled) return;
   const read = findLanguages(lint);
   for (const { pointer, screen, lang } of parts.wordings) {
@@ -74,8 +76,8 @@ function* findUnreadTexts(lint: Lint): Iterable<RuleFinding> {
   }
 }
 
-const readsLanguage = (compiled: Lint['parts']['expressions'][number]['compiled']) =>
-  compiled.ok && compiled.value.names.includes('lang');
+const readsLanguage = (expression: Lint['parts']['expressions'][number]['compiled']) =>
+  expression.ok && expression.value.names.includes('lang');
 
 interface LanguageWay {
   readonly to: string;

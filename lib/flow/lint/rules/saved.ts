@@ -192,11 +192,11 @@ const YES = /^(?:true|yes|y|on)$/i;
 const NO = /^(?:false|no|n|off)$/i;
 
 // A plain value that is written as one of another kind.
-function mendLiteral(value: unknown, wanted: Shape['kind']): Mend | undefined {
-  if (wanted === 'text') return typeof value === 'number' ? { text: JSON.stringify(String(value)) } : undefined;
+function mendLiteral(value: unknown, kind: Shape['kind']): Mend | undefined {
+  if (kind === 'text') return typeof value === 'number' ? { text: JSON.stringify(String(value)) } : undefined;
   if (typeof value !== 'string') return undefined;
-  if (wanted === 'number') return PLAIN_NUMBER.test(value) ? { text: value } : undefined;
-  if (wanted !== 'boolean') return undefined;
+  if (kind === 'number') return PLAIN_NUMBER.test(value) ? { text: value } : undefined;
+  if (kind !== 'boolean') return undefined;
   return YES.test(value) ? { text: 'true' } : NO.test(value) ? { text: 'false' } : undefined;
 }
 
@@ -205,7 +205,9 @@ function mendSaver({ name, of }: VariableWrite, { kind }: Shape, { flow, parts, 
   if (of !== undefined) return undefined;
   const filled = new Set(parts.writes.filter((one) => readPointer(flow, one.pointer) !== null).map((one) => one.name));
   const read = new Set(
-    [...parts.expressions, ...parts.wordings].flatMap(({ compiled }) => (compiled.ok ? listRoots(compiled.value) : [])),
+    [...parts.expressions, ...parts.wordings].flatMap(({ compiled: expression }) =>
+      expression.ok ? listRoots(expression.value) : [],
+    ),
   );
   const free = [...vars].filter(
     ([one, { type, default: initial }]) => KINDS[type] === kind && read.has(one) && !filled.has(one) && initial == null,

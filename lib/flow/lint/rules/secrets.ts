@@ -136,10 +136,10 @@ const findSecret = (lint: Lint, part: ExpressionPart) => findGiven(part, (name) 
 
 /** The variable of these whose value the expression can give, or undefined when it gives only a fact about one, such as its length. */
 export function findGiven(
-  { source, compiled }: ExpressionPart,
+  { source, compiled: expression }: ExpressionPart,
   isMeant: (name: string) => boolean,
 ): string | undefined {
-  if (!compiled.ok || !compiled.value.names.some(isMeant)) return undefined;
+  if (!expression.ok || !expression.value.names.some(isMeant)) return undefined;
   return listGiven(parseExpression(source).root).find(isMeant);
 }
 

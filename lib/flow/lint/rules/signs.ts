@@ -238,12 +238,12 @@ function* missingBraces(lint: Lint, part: Wordings[number]): Iterable<RuleFindin
   // One problem at a time: what is wrong with the expression is said by its own rule.
   if (!part.compiled.ok) return;
   const place = capitalize(describePlace(pointer));
-  const find = (written: string, path: string, at: number): RuleFinding => ({
+  const find = (text: string, path: string, at: number): RuleFinding => ({
     pointer,
     at,
-    message: `${place} prints ${showValue(written)} as it stands, not the value of "${path}".`,
+    message: `${place} prints ${showValue(text)} as it stands, not the value of "${path}".`,
     fix: `Write {{${path}}} to print the value of "${path}".`,
-    mend: { old: written, text: `{{${path}}}` },
+    mend: { old: text, text: `{{${path}}}` },
   });
   const [whole, equal, root] = EQUALS_PATH.exec(source) ?? [];
   if (whole !== undefined && isKnown(lint, part, root!)) yield find(whole, equal!, 0);

@@ -9,7 +9,7 @@ import { pointerTo } from '../../format/source.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
 import { fitsScreen, nonGsm7, screenPages, ucs2Units } from '../../run/render.ts';
 import { type Behaviour, type FlowScope, flowScope } from '../../run/scope.ts';
-import { KINDS } from '../../screens/kinds.ts';
+import { KINDS } from '../../run/screen-kinds.ts';
 import { getList, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 
 export const lengthRules: readonly LintRule[] = [
@@ -19,7 +19,9 @@ export const lengthRules: readonly LintRule[] = [
     means:
       'a screen needs several pages (warning), or its end is cut off (error), when its values are at their longest',
     find: (lint) =>
-      lint.parts.wordings.some(({ screen, compiled }) => screen === undefined && !compiled.ok) ? [] : checkFlow(lint),
+      lint.parts.wordings.some(({ screen, compiled: template }) => screen === undefined && !template.ok)
+        ? []
+        : checkFlow(lint),
   },
 ];
 
@@ -140,9 +142,9 @@ interface ShownSample extends SampleScreen {
   readonly shown: Behaviour;
 }
 
-function* checkPages(room: SizeCheck, seen: ShownSample & { pointer: string }): Iterable<RuleFinding> {
-  const { id, screen, pointer } = seen;
-  const { count, where, held } = countPages(room, { ...seen, bad: 1 });
+function* checkPages(room: SizeCheck, sample: ShownSample & { pointer: string }): Iterable<RuleFinding> {
+  const { id, screen, pointer } = sample;
+  const { count, where, held } = countPages(room, { ...sample, bad: 1 });
   if (count <= 1) return;
   const message = `The ${screen.type} "${id}" takes ${count} pages of ${held} characters${where} when its values are at their longest and an error is shown.`;
   const fix = `Shorten the texts of "${id}", give its variables a smaller "max" or "sample", or leave it: it is shown in pages.`;

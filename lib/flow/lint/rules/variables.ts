@@ -45,7 +45,9 @@ export const variableRules: readonly LintRule[] = [
       const checked = new Set(
         Object.values(lint.flow.screens).map((screen) => (screen.type === 'input' && screen.accept ? screen.save : '')),
       );
-      const broken = [...lint.parts.expressions, ...lint.parts.wordings].filter(({ compiled }) => !compiled.ok);
+      const broken = [...lint.parts.expressions, ...lint.parts.wordings].filter(
+        ({ compiled: expression }) => !expression.ok,
+      );
       for (const name of lint.varNames) {
         if (read.has(name) || checked.has(name) || !isName(name) || broken.some(({ source }) => source.includes(name)))
           continue;
@@ -63,7 +65,7 @@ export const variableRules: readonly LintRule[] = [
       if (!flows) return;
       const given = new Set([...Object.keys(DOOR_NAMES), ...listGivenNames(lint)]);
       const free = Object.keys(DOOR_NAMES).filter((name) => !vars.has(name));
-      const broken = parts.expressions.some(({ compiled }) => !compiled.ok);
+      const broken = parts.expressions.some(({ compiled: expression }) => !expression.ok);
       const seen = new Set<string>();
       if (broken) return;
       for (const { name, pointer } of listReads(lint)) {

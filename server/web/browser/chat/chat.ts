@@ -1,4 +1,4 @@
-// The page of chats: which one is open, what is sent, and the run that answers, found again after a reload.
+// The page of chats: the open chat, its composer, and the run that answers, resumed after a reload.
 
 import type { RunView } from '../../../../lib/agent/run/run.ts';
 import type { Message, MessagePage } from '../../../../lib/agent/session/message.ts';
@@ -28,12 +28,12 @@ const send = findElement<HTMLButtonElement>('send');
 const state = findElement('state');
 const trouble = findElement('trouble');
 
-/** The chat that is open, and the run of it that is read. */
+/** The open chat, and the run that is being read. */
 let open: string | undefined;
 let run: string | undefined;
 let reading = new AbortController();
 
-/** What was said last, for a reply that was not made. */
+/** Last message of the user, to retry after a failed reply. */
 let lastSaid = '';
 
 const shown = thread(findElement('messages'), {
@@ -64,7 +64,7 @@ function setRun(next: string | undefined): void {
   state.textContent = next === undefined ? '' : 'Answering…';
 }
 
-/** Shows a chat from the transcript, and goes on with the reply that is being written. */
+/** Shows the transcript of a chat and resumes reading the reply in progress. */
 async function show(session: string | undefined): Promise<void> {
   reading.abort();
   reading = new AbortController();
@@ -75,14 +75,14 @@ async function show(session: string | undefined): Promise<void> {
   shown.older(undefined);
   list.mark(session);
   title();
-  shown.clear(session === undefined ? 'Say something, and a new chat begins.' : 'Reading…');
+  shown.clear(session === undefined ? 'Write a message to start a new chat.' : 'Reading…');
   if (session === undefined) return;
   try {
-    // In this order: a run that has ended by now has left its answer in the transcript.
+    // In this order: the answer of a run that ends in between is in the transcript.
     const live = await openRun(session);
     const page = await messagePage(session);
     if (signal.aborted) return;
-    shown.clear('Nothing was said so far.');
+    shown.clear('No messages yet.');
     const [question, answer] = live ? await Promise.all([makeId(live, 'human'), makeId(live, 'ai')]) : [];
     lastSaid = page.messages.findLast(({ type }) => type === 'human')?.content ?? '';
     shown.prepend(page.messages.filter(({ id }) => id !== answer));
@@ -91,7 +91,7 @@ async function show(session: string | undefined): Promise<void> {
     const isAsked = question === undefined || page.messages.some(({ id }) => id === question);
     const onFirst = isAsked ? undefined : async () => tellQuestion(await messagePage(session), question);
     await read(live.runId, { signal, ...(onFirst && { onFirst }) });
-    // Where it is unknown which message is its answer, the transcript is read once more.
+    // Without message ids, read the transcript again.
     if (question === undefined && !signal.aborted) await show(session);
   } catch (error) {
     if (!signal.aborted) tellTrouble(error);
@@ -100,7 +100,7 @@ async function show(session: string | undefined): Promise<void> {
 
 const makeId = ({ runId }: RunView, type: Message['type']) => makeMessageId(runId, type);
 
-// A run that stood in line had not been taken into the transcript.
+// The question of a queued run was not in the transcript.
 function tellQuestion({ messages }: MessagePage, id: string): void {
   const question = messages.find((one) => one.id === id);
   if (question) shown.addMessage(question.content);
@@ -122,13 +122,13 @@ function offerOlder(session: string, cursor: string | null): void {
 
 interface ReplyReading {
   readonly signal: AbortSignal;
-  /** The answer that has the first frames. */
+  /** Response with the first frames. */
   readonly answer?: Response;
-  /** Done before the first frame is shown. */
+  /** Runs before the first frame is shown. */
   readonly onFirst?: () => Promise<void>;
 }
 
-/** Shows a reply as it comes; the run goes on when it is not read. */
+/** Shows a reply as it arrives. The run continues without readers. */
 async function read(runId: string, { signal, answer, onFirst }: ReplyReading): Promise<void> {
   setRun(runId);
   const onConnected = (isConnected: boolean) => {
@@ -140,8 +140,8 @@ async function read(runId: string, { signal, answer, onFirst }: ReplyReading): P
       if (!reply) await onFirst?.();
       if (signal.aborted) return;
       reply ??= shown.reply();
-      const { take } = reply;
-      shown.growing(() => take(frame));
+      const view = reply;
+      shown.growing(() => view.take(frame));
     }
   } catch (error) {
     reply?.end('interrupted');
@@ -166,7 +166,7 @@ async function say(text: string): Promise<void> {
     await read(answer.headers.get('X-Run-Id')!, { signal, answer });
   } catch (error) {
     if (signal.aborted) return;
-    // Whether it has arrived, the transcript says.
+    // The transcript tells whether the message arrived.
     await show(open);
     message.value = text;
     tellTrouble(error);
@@ -197,7 +197,7 @@ const fromAddress = () => (/^#[0-9a-f]{32}$/.test(location.hash) ? location.hash
 composer.addEventListener('submit', (event) => {
   event.preventDefault();
   if (run !== undefined) {
-    state.textContent = 'Answering… Wait, or stop it before you say more.';
+    state.textContent = 'Answering… Wait, or stop the reply first.';
     return;
   }
   const text = message.value;

@@ -1,16 +1,16 @@
-// Choices in a text: lines such as `1. Know more`, which are answered with what stands before the dot.
+// Choices in a text: lines such as `1. Know more`, answered with the key before the dot. No DOM, so tests on Node import it.
 
 export interface Choice {
   readonly key: string;
   readonly label: string;
 }
 
-/** A part of a text: lines as they are, or choices that follow each other. */
+/** Plain lines, or adjacent choices. */
 export type TextPart = { readonly lines: string } | { readonly choices: readonly Choice[] };
 
 const CHOICE = /^([0-9]{1,2}|\*|#)[.)] +(\S.*)$/;
 
-/** The parts of a text in their order. */
+/** Splits a text of a flow: `1. Know more` is a choice, answered with the key before the dot. */
 export function textParts(text: string): TextPart[] {
   const parts: ({ lines: string } | { choices: Choice[] })[] = [];
   for (const line of text.split('\n')) {

@@ -1,5 +1,5 @@
-// What a model writes, as elements: paragraphs, lists, tables, code, links. HTML stays the text that it is, and nothing is
-// loaded from elsewhere: a picture is the link to it.
+// Renders Markdown of a model: paragraphs, lists, tables, code, links. HTML is shown as text, and nothing is loaded from other
+// sites: an image becomes a link.
 
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import { element } from '../element.ts';
@@ -8,7 +8,7 @@ type Writers = {
   readonly [Type in MarkedToken['type']]: (token: Extract<MarkedToken, { type: Type }>) => Node | string;
 };
 
-/** The elements of a text in their order. */
+/** Renders a text. */
 export function markdownElements(text: string): (Node | string)[] {
   return writeAll(lexer(text, { gfm: true, breaks: true }));
 }
@@ -65,7 +65,7 @@ function table(header: readonly Tokens.TableCell[], rows: readonly (readonly Tok
 
 const SAFE = /^(https?:|mailto:)/i;
 
-// Other schemes could run something here.
+// Other schemes, such as javascript:, could run code.
 function link(href: string, parts: readonly (Node | string)[]): Node {
   if (!SAFE.test(href)) return element('span', {}, parts);
   return element('a', { is: { href, target: '_blank', rel: 'noopener noreferrer' } }, parts);

@@ -1,29 +1,17 @@
-// One reply while it comes, with its cards: frames change what is shown of it, in the order in which they were written.
+// One reply as it arrives: text, reasoning, cards of calls and notes, changed by frames in the order they were written.
 
 import type { FrameData, FrameName } from '../../../../lib/agent/run/frames.ts';
 import { button, copyButton, element } from '../element.ts';
-import { textParts } from './choices.ts';
+import { type CardFacts, cardElement } from './card.ts';
+import { type TextPart, textParts } from './choices.ts';
 import { markdownElements } from './markdown.ts';
 import type { ReceivedFrame } from './service.ts';
-
-export interface ReplyView {
-  readonly element: HTMLElement;
-  /** Shows what a frame says. */
-  take(frame: ReceivedFrame): void;
-  addText(text: string): void;
-  addReasoning(text: string): void;
-  addCard(id: string, facts: CardFacts): void;
-  /** Nothing more comes; how it has ended is shown unless it has `finished`. */
-  end(status: string): void;
-  /** Its choices can be pressed no longer. */
-  close(): void;
-}
 
 const THINKING = 'Thinking…';
 const ENDINGS: { readonly [status: string]: string } = {
   aborted: 'Stopped.',
-  interrupted: 'Interrupted: the server that wrote this has gone away.',
-  failed: 'The reply has failed.',
+  interrupted: 'Interrupted: the server that was writing this reply went away.',
+  failed: 'The reply failed.',
 };
 
 export interface ReplyOptions {
@@ -31,198 +19,147 @@ export interface ReplyOptions {
   readonly writer: 'flow' | 'model';
   /** Answers with the key of a choice of a flow. */
   readonly choose: (key: string) => void;
-  /** Says the same once more, after a reply that was not made. */
+  /** Sends the message of a failed reply again. */
   readonly retry: () => void;
 }
 
-/** Between two looks at a text of a model that is growing. */
+/** Interval between redraws of growing Markdown. */
 const REDRAW_MS = 120;
 
-/** A reply without anything in it. */
-export function replyView({ writer, choose, retry }: ReplyOptions): ReplyView {
-  const summary = element('summary', { text: THINKING });
-  const thoughts = element('p');
-  const reasoning = element('details', { class: 'reasoning', is: { hidden: true } }, [summary, thoughts]);
-  const cards = element('div', { class: 'events' });
-  const text = element('div', { class: 'text' });
-  const notes = element('div', { class: 'notes' });
-  const copy = copyButton(() => said, 'small');
-  const again = button('Try again', retry, { class: 'small', is: { hidden: true } });
-  const actions = element('div', { class: 'actions', is: { hidden: true } }, [copy, again]);
-  const whole = element('article', { class: 'message ai', is: { 'aria-label': 'Reply', 'aria-busy': true } }, [
-    reasoning,
-    cards,
-    text,
-    notes,
-    actions,
+type FrameHandlers = { readonly [name in FrameName]?: (data: FrameData[name]) => void } & {
+  readonly browser_tool_call?: (data: { toolCallId: string; toolName: string; args?: object }) => void;
+};
+
+export class ReplyView {
+  readonly element: HTMLElement;
+  readonly #options: ReplyOptions;
+  readonly #summary = element('summary', { text: THINKING });
+  readonly #thoughts = element('p');
+  readonly #reasoning = element('details', { class: 'reasoning', is: { hidden: true } }, [
+    this.#summary,
+    this.#thoughts,
   ]);
-  const facts = new Map<string, { readonly facts: CardFacts; readonly shown: HTMLElement }>();
-  let said = '';
-  let redraw: ReturnType<typeof setTimeout> | undefined;
+  readonly #cards = element('div', { class: 'events stack' });
+  readonly #text = element('div', { class: 'text' });
+  readonly #notes = element('div', { class: 'notes' });
+  readonly #copy = copyButton(() => this.#source);
+  readonly #retry: HTMLButtonElement;
+  readonly #actions: HTMLElement;
+  readonly #calls = new Map<string, { readonly facts: CardFacts; readonly card: HTMLElement }>();
+  /** The text as it was written. */
+  #source = '';
+  #redraw: ReturnType<typeof setTimeout> | undefined;
 
-  const setText = (next: string) => {
-    said = next;
-    if (writer === 'flow') text.textContent = said;
-    else redraw ??= setTimeout(drawMarkdown, REDRAW_MS);
-  };
-
-  function drawMarkdown(): void {
-    clearTimeout(redraw);
-    redraw = undefined;
-    text.replaceChildren(...markdownElements(said));
+  constructor(options: ReplyOptions) {
+    this.#options = options;
+    this.#retry = button('Try again', options.retry, { is: { hidden: true } });
+    this.#actions = element('div', { class: 'row small quiet', is: { hidden: true } }, [this.#copy, this.#retry]);
+    const is = { 'aria-label': 'Reply', 'aria-busy': true };
+    this.element = element('article', { class: 'message ai stack', is }, [
+      this.#reasoning,
+      this.#cards,
+      this.#text,
+      this.#notes,
+      this.#actions,
+    ]);
   }
 
-  const note = (words: string, kind: string) => notes.append(element('p', { class: kind, text: words }));
-
-  function addCard(id: string, next: CardFacts): void {
-    const known = facts.get(id);
-    const merged = {
-      ...known?.facts,
-      ...Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined)),
-    };
-    const shown = card(merged as CardFacts);
-    if (known) known.shown.replaceWith(shown);
-    else cards.append(shown);
-    facts.set(id, { facts: merged as CardFacts, shown });
+  /** Applies a frame. */
+  take({ event, data }: ReceivedFrame): void {
+    (this.#handlers[event as FrameName] as ((data: unknown) => void) | undefined)?.(JSON.parse(data));
   }
 
-  function addReasoning(words: string): void {
-    reasoning.hidden = false;
-    if (words !== THINKING) thoughts.append(words);
-  }
-
-  function end(status: string): void {
-    whole.removeAttribute('aria-busy');
-    summary.textContent = 'Thoughts';
-    reasoning.hidden = thoughts.textContent === '';
-    const ending = ENDINGS[status];
-    if (ending !== undefined) note(ending, 'ending');
-    actions.hidden = false;
-    copy.hidden = said === '';
-    again.hidden = status === 'finished';
-    if (writer === 'model') {
-      drawMarkdown();
-      return;
-    }
-    const parts = textParts(said).map((part) =>
-      'lines' in part
-        ? element('p', { text: part.lines })
-        : element(
-            'div',
-            { class: 'choices' },
-            part.choices.map(({ key, label }) =>
-              element('button', { is: { type: 'button' }, on: { click: () => choose(key) } }, [
-                element('kbd', { text: key }),
-                label,
-              ]),
-            ),
-          ),
-    );
-    text.replaceChildren(...parts);
-  }
-
-  const takers: { readonly [name in FrameName]?: (data: FrameData[name]) => void } & {
-    readonly browser_tool_call?: (data: { toolCallId: string; toolName: string; args?: object }) => void;
-  } = {
+  readonly #handlers: FrameHandlers = {
     run: ({ resumed, partialLength }) => {
-      if (resumed && partialLength !== undefined) setText(said.slice(0, partialLength));
+      if (resumed && partialLength !== undefined) this.#setText(this.#source.slice(0, partialLength));
     },
-    reasoning: ({ reasoning: words }) => addReasoning(words),
-    message: ({ content }) => addText(content),
-    tool_call: ({ eventId, toolName: name, args: input, status, output }) =>
-      addCard(eventId, { kind: 'tool', name, status, input: withoutName(input), output }),
+    reasoning: ({ reasoning }) => this.addReasoning(reasoning),
+    message: ({ content }) => this.addText(content),
+    tool_call: ({ eventId, toolName: name, args, status, output }) =>
+      this.addCard(eventId, { kind: 'tool', name, status, input: withoutName(args), output }),
     action_call: ({ toolCallId, toolName: name, args: input, status, output, error }) =>
-      addCard(toolCallId, { kind: 'action', name, status, input, output, error }),
+      this.addCard(toolCallId, { kind: 'action', name, status, input, output, error }),
     browser_tool_call: ({ toolCallId, toolName: name, args: input }) =>
-      addCard(toolCallId, { kind: 'browser tool', name, status: 'isRunning', input }),
+      this.addCard(toolCallId, { kind: 'browser tool', name, status: 'isRunning', input }),
     render_component: ({ eventId, componentName: name, args: input, status }) =>
-      addCard(eventId ?? `component ${facts.size}`, { kind: 'component', name, status, input }),
-    'router.update': ({ step }) => note(`Step: ${step}`, 'step'),
-    error: ({ error, detail }) => note([error, detail].filter(Boolean).join(' '), 'fault'),
+      this.addCard(eventId ?? `component ${this.#calls.size}`, { kind: 'component', name, status, input }),
+    'router.update': ({ step }) => this.#note(`Step: ${step}`, 'soft'),
+    error: ({ error, detail }) => this.#note([error, detail].filter(Boolean).join(' '), 'bad'),
     done: ({ status, partialText }) => {
-      if (status !== 'finished' && partialText !== undefined) setText(partialText);
-      end(status);
+      if (status !== 'finished' && partialText !== undefined) this.#setText(partialText);
+      this.end(status);
     },
   };
 
-  function addText(more: string): void {
-    setText(said + more);
+  addText(text: string): void {
+    this.#setText(this.#source + text);
   }
 
-  return {
-    element: whole,
-    take: ({ event, data }) =>
-      (takers[event as FrameName] as ((data: unknown) => void) | undefined)?.(JSON.parse(data)),
-    addText,
-    addReasoning,
-    addCard,
-    end,
-    close: () => {
-      for (const one of text.querySelectorAll('button')) one.disabled = true;
-      again.hidden = true;
-    },
-  };
+  addReasoning(text: string): void {
+    this.#reasoning.hidden = false;
+    if (text !== THINKING) this.#thoughts.append(text);
+  }
+
+  /** Adds the card of a call, or updates it. */
+  addCard(id: string, update: CardFacts): void {
+    const last = this.#calls.get(id);
+    const changes = Object.fromEntries(Object.entries(update).filter(([, value]) => value !== undefined));
+    const facts = { ...last?.facts, ...changes } as CardFacts;
+    const card = cardElement(facts);
+    if (last) last.card.replaceWith(card);
+    else this.#cards.append(card);
+    this.#calls.set(id, { facts, card });
+  }
+
+  /** Closes the reply; shows the status unless it is `finished`. */
+  end(status: string): void {
+    this.element.removeAttribute('aria-busy');
+    this.#summary.textContent = 'Thoughts';
+    this.#reasoning.hidden = this.#thoughts.textContent === '';
+    const ending = ENDINGS[status];
+    if (ending !== undefined) this.#note(ending, 'soft');
+    this.#actions.hidden = false;
+    this.#copy.hidden = this.#source === '';
+    this.#retry.hidden = status === 'finished';
+    if (this.#options.writer === 'model') this.#drawMarkdown();
+    else this.#text.replaceChildren(...textParts(this.#source).map((part) => this.#drawPart(part)));
+  }
+
+  /** Disables the choices. */
+  close(): void {
+    for (const choice of this.#text.querySelectorAll('button')) choice.disabled = true;
+    this.#retry.hidden = true;
+  }
+
+  #setText(text: string): void {
+    this.#source = text;
+    if (this.#options.writer === 'flow') this.#text.textContent = text;
+    else this.#redraw ??= setTimeout(() => this.#drawMarkdown(), REDRAW_MS);
+  }
+
+  #drawMarkdown(): void {
+    clearTimeout(this.#redraw);
+    this.#redraw = undefined;
+    this.#text.replaceChildren(...markdownElements(this.#source));
+  }
+
+  #drawPart(part: TextPart): HTMLElement {
+    if ('lines' in part) return element('p', { text: part.lines });
+    const buttons = part.choices.map(({ key, label }) =>
+      element('button', { is: { type: 'button' }, on: { click: () => this.#options.choose(key) } }, [
+        element('kbd', { text: key }),
+        label,
+      ]),
+    );
+    return element('div', { class: 'choices stack' }, buttons);
+  }
+
+  #note(text: string, kind: 'soft' | 'bad'): void {
+    this.#notes.append(element('p', { class: kind, text }));
+  }
 }
 
-// Clients of the service find the name among the arguments, too.
+// The arguments repeat the name for older clients of the service.
 function withoutName(args: object): object {
   return Object.fromEntries(Object.entries(args).filter(([key]) => key !== 'toolName'));
-}
-
-/** What a card tells; fields that are not given stay as they were. */
-export interface CardFacts {
-  readonly kind: 'tool' | 'action' | 'browser tool' | 'component';
-  readonly name: string;
-  readonly status?: string | undefined;
-  readonly input?: unknown;
-  readonly output?: unknown;
-  readonly error?: string | undefined;
-}
-
-const STATUS: { readonly [status: string]: string } = { isRunning: 'running', done: 'done', error: 'failed' };
-
-/** A card for a call or a component. */
-export function card({ kind, name, status, input, output, error }: CardFacts): HTMLElement {
-  const state = error !== undefined ? 'error' : status;
-  return element('section', { class: `event ${state ?? ''}`, is: { 'aria-label': `${kind} ${name}` } }, [
-    element('header', {}, [
-      element('span', { class: 'kind', text: kind }),
-      element('code', { text: name }),
-      state !== undefined && element('span', { class: 'status', text: STATUS[state] ?? state }),
-    ]),
-    hasContent(input) && element('div', {}, [table(input)]),
-    error !== undefined && element('p', { class: 'fault', text: error }),
-    output !== undefined &&
-      element('details', {}, [element('summary', { text: 'Result' }), table(parseIfText(output))]),
-  ]);
-}
-
-const hasContent = (value: unknown) =>
-  value !== undefined && value !== null && (typeof value !== 'object' || Object.keys(value).length > 0);
-
-// Outputs come as JSON in a text.
-function parseIfText(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
-}
-
-const DEEPEST = 4;
-
-function table(value: unknown, depth = 0): HTMLElement {
-  if (value === null || typeof value !== 'object' || depth === DEEPEST)
-    return element('span', { class: 'value', text: typeof value === 'string' ? value : (JSON.stringify(value) ?? '') });
-  const entries = Object.entries(value);
-  if (entries.length === 0) return element('span', { class: 'value', text: Array.isArray(value) ? 'none' : 'nothing' });
-  return element(
-    'dl',
-    { class: 'facts' },
-    entries.flatMap(([key, part]) => [
-      element('dt', { text: Array.isArray(value) ? String(Number(key) + 1) : key }),
-      element('dd', {}, [table(part, depth + 1)]),
-    ]),
-  );
 }

@@ -1,12 +1,12 @@
-// The agent service as the page asks it: with short tokens that are kept in memory only; and the frames of a run, each once,
-// over as many connections as it takes.
+// Client of the agent service, with short-lived tokens kept in memory only. Reads each frame of a run once, reconnecting as
+// often as necessary.
 
 import type { RunView } from '../../../../lib/agent/run/run.ts';
 import type { Message, MessagePage } from '../../../../lib/agent/session/message.ts';
 import type { ChatSession } from '../../../../lib/agent/session/session.ts';
 import { type Backoff, retryDelay } from '../../../../lib/retry.ts';
 
-/** A refusal of the service, in its words. */
+/** An error answer of the service, with its message. */
 export class ServiceError extends Error {
   readonly status: number;
 
@@ -18,13 +18,13 @@ export class ServiceError extends Error {
 
 interface AccessToken {
   readonly text: string;
-  /** The user that it speaks for. */
+  /** The user. */
   readonly did: string;
   /** Milliseconds since 1970. */
   readonly until: number;
 }
 
-// One at a time: two that are asked for at once by a new browser would be of two users.
+// One request at a time: two concurrent ones from a new browser would create two users.
 let token: Promise<AccessToken> | undefined;
 let until = 0;
 
@@ -37,8 +37,8 @@ function current(): Promise<AccessToken> {
   if (token && Date.now() < until) return token;
   until = Number.POSITIVE_INFINITY;
   token = mint();
-  const fresh = (made: AccessToken) => {
-    until = made.until;
+  const fresh = (next: AccessToken) => {
+    until = next.until;
   };
   const fail = () => {
     until = 0;
@@ -52,7 +52,7 @@ async function mint(): Promise<AccessToken> {
   const answer = await fetch('/chat/token', { method: 'POST', headers, body: '{}' });
   if (!answer.ok) throw await refusal(answer);
   const { token: text, did, expiresIn } = (await answer.json()) as { token: string; did: string; expiresIn: number };
-  // Asked for anew when a tenth of its time is left.
+  // Renewed after nine tenths of its lifetime.
   return { text, did, until: Date.now() + expiresIn * 900 };
 }
 
@@ -62,7 +62,7 @@ export interface Asking {
   readonly signal?: AbortSignal;
 }
 
-/** Asks a route of the service. Throws {@link ServiceError}, or what `fetch` throws when there is no answer. */
+/** Sends a request. Throws {@link ServiceError}, or the error of `fetch` without an answer. */
 export async function ask(path: string, { method = 'GET', body, signal }: Asking = {}): Promise<Response> {
   for (let tries = 1; ; tries++) {
     const { text } = await current();
@@ -71,8 +71,8 @@ export async function ask(path: string, { method = 'GET', body, signal }: Asking
       'X-Auth-Type': 'ucan',
       ...(body && { 'Content-Type': 'application/json' }),
     };
-    const sent = body && JSON.stringify(body);
-    const answer = await fetch(path, { method, headers, ...(sent && { body: sent }), ...(signal && { signal }) });
+    const json = body && JSON.stringify(body);
+    const answer = await fetch(path, { method, headers, ...(json && { body: json }), ...(signal && { signal }) });
     if (answer.ok) return answer;
     if (answer.status !== 401 || tries > 1) throw await refusal(answer);
     until = 0;
@@ -80,8 +80,8 @@ export async function ask(path: string, { method = 'GET', body, signal }: Asking
 }
 
 async function refusal(answer: Response): Promise<ServiceError> {
-  const said = (await answer.json().catch(() => ({}))) as { message?: string | string[]; error?: string };
-  const words = [said.message ?? said.error ?? answer.statusText].flat().join('; ');
+  const problem = (await answer.json().catch(() => ({}))) as { message?: string | string[]; error?: string };
+  const words = [problem.message ?? problem.error ?? answer.statusText].flat().join('; ');
   return new ServiceError(answer.status, words || `Status ${answer.status}`);
 }
 
@@ -105,13 +105,13 @@ export const abortRun = (session: string, runId: string) =>
 export const sendMessage = (session: string, message: string) =>
   ask(`/messages/${at(session)}`, { method: 'POST', body: { message, stream: true } });
 
-/** The id that the message of a run has in the transcript; undefined where the browser may not hash. */
+/** Id of a run's message in the transcript; undefined without `crypto.subtle`, over plain HTTP. */
 export async function makeMessageId(runId: string, type: Message['type']): Promise<string | undefined> {
   const bytes = await globalThis.crypto.subtle?.digest('SHA-256', new TextEncoder().encode(`${runId}/${type}`));
   return bytes && [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** A frame as the service sends it: its number, its name and its data. */
+/** A frame: number, name and data. */
 export interface ReceivedFrame {
   readonly n: number;
   readonly event: string;
@@ -120,16 +120,16 @@ export interface ReceivedFrame {
 
 export interface FrameReading {
   readonly signal: AbortSignal;
-  /** The answer that has the first frames, where there is one. */
+  /** Response with the first frames. @default requests them */
   readonly answer?: Response;
-  /** Told when the connection is lost, and when frames come again. */
+  /** Called when the connection is lost or restored. */
   readonly onConnected: (isConnected: boolean) => void;
 }
 
 const TRIES = 12;
 const BACKOFF: Backoff = { firstMs: 500, maxMs: 8_000 };
 
-/** The frames up to `done`; throws when the run is gone or there is no answer for a minute. Ends when the signal aborts. */
+/** Yields frames up to `done`. Throws if the run is gone or there is no answer for a minute. Ends when the signal aborts. */
 export async function* runFrames(
   runId: string,
   { signal, answer, onConnected }: FrameReading,
@@ -159,7 +159,7 @@ export async function* runFrames(
   }
 }
 
-/** The frames in the bytes of a stream; what has no number is left out. */
+/** Yields the numbered frames of a byte stream. */
 export async function* readFrames(body: ReadableStream<Uint8Array>): AsyncGenerator<ReceivedFrame> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -180,7 +180,7 @@ export async function* readFrames(body: ReadableStream<Uint8Array>): AsyncGenera
   }
 }
 
-// The service writes one line for each field.
+// The service writes one line per field.
 function parseFrame(text: string): ReceivedFrame | undefined {
   const fields = new Map(
     text.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),

@@ -1,13 +1,13 @@
-// The list of chats: the ones used last first, more on demand, each to be opened or deleted.
+// The list of chats, most recently used first, to open or delete.
 
 import type { ChatSession } from '../../../../lib/agent/session/session.ts';
 import { button, element } from '../element.ts';
 import { deleteSession, sessionPage } from './service.ts';
 
 export interface Side {
-  /** Reads the list anew. */
+  /** Reads the list again. */
   refresh(): Promise<void>;
-  /** Marks the chat that is open. */
+  /** Marks the open chat. */
   mark(session: string | undefined): void;
   findTitle(session: string): string | undefined;
 }
@@ -58,7 +58,7 @@ export function side({ list, more, onDeleted, onTrouble }: SideDeps): Side {
     ]);
   }
 
-  // Twice within a moment: a slip of the hand deletes nothing.
+  // Deletes only on a second press within a moment.
   function deleteOnSecondPress(pressed: HTMLButtonElement, session: string): void {
     if (pressed.dataset.asked) {
       deleteSession(session).then(() => onDeleted(session), onTrouble);

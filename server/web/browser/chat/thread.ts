@@ -1,20 +1,20 @@
-// The messages of one chat: those of the transcript, and the reply that is being written.
+// The messages of a chat: the transcript and the reply in progress.
 
 import type { Message } from '../../../../lib/agent/session/message.ts';
 import { button, element } from '../element.ts';
-import { type ReplyOptions, type ReplyView, replyView } from './reply.ts';
+import { type ReplyOptions, ReplyView } from './reply.ts';
 
 export interface Thread {
-  /** Shows nothing, with words in its place. */
+  /** Removes all messages and shows a placeholder. */
   clear(words: string): void;
-  /** Puts messages above all that are shown. */
+  /** Adds older messages at the top. */
   prepend(messages: readonly Message[]): void;
   addMessage(text: string): void;
-  /** A new reply at the end. */
+  /** Appends a new reply. */
   reply(): ReplyView;
-  /** Offers what is older; undefined: there is nothing. */
+  /** Shows a button that loads older messages; undefined removes it. */
   older(load: (() => void) | undefined): void;
-  /** Does something that makes messages longer, and keeps the end in sight if it was. */
+  /** Runs work that makes messages longer; keeps the end visible if it was. */
   growing(work: () => void): void;
 }
 
@@ -27,37 +27,37 @@ export function thread(place: HTMLElement, options: ReplyOptions): Thread {
 
   function newReply(): ReplyView {
     last?.close();
-    last = replyView(options);
+    last = new ReplyView(options);
     return last;
   }
-  function append(made: HTMLElement): void {
+  function append(elements: HTMLElement): void {
     place.querySelector('.empty')?.remove();
-    place.append(made);
+    place.append(elements);
     toEnd();
   }
 
   return {
     clear(words) {
       last = undefined;
-      place.replaceChildren(element('p', { class: 'empty', text: words }));
+      place.replaceChildren(element('p', { class: 'empty soft', text: words }));
     },
     prepend(messages) {
       if (messages.length === 0) return;
       place.querySelector('.empty')?.remove();
       const isFirst = last === undefined && place.querySelector('.message') === null;
-      const made = messages.map((message, at) => {
+      const elements = messages.map((message, at) => {
         if (message.type === 'human') return human(message.content);
-        const view = replyView(options);
+        const view = new ReplyView(options);
         tell(view, message);
-        // Only what was said last can be answered.
+        // Only the last message can be answered.
         if (isFirst && at === messages.length - 1) last = view;
         else view.close();
         return view.element;
       });
       const anchor = place.querySelector('.message');
       const before = place.scrollHeight;
-      if (anchor) anchor.before(...made);
-      else place.append(...made);
+      if (anchor) anchor.before(...elements);
+      else place.append(...elements);
       if (isFirst) toEnd();
       else place.scrollTop += place.scrollHeight - before;
     },

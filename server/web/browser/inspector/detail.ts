@@ -1,17 +1,19 @@
-// One session in detail: its screen, events and variables, its timeline, and the flow test that is made of it.
+// The selected session: screen, events, variables and timeline, and its export as a flow test.
 
 import { button, copyText, download, element, findElement, valueTree } from '../element.ts';
 import type { ListedSession, TraceEvent } from './store.ts';
 
 interface DetailContent {
   readonly session: ListedSession | undefined;
+  /** Whether the machine is a flow, so that tests can be written. */
+  readonly isFlow: boolean;
   readonly events: readonly TraceEvent[];
-  /** The one that is looked at; undefined when none was seen. */
+  /** The selected event. @default no events */
   readonly event: TraceEvent | undefined;
 }
 
 const EVENTS_SHOWN = 150;
-/** Stands in the place of private values. */
+/** Placeholder of private values. */
 const MASK = '****';
 
 export function sessionDetail({ onEvent }: { readonly onEvent: (id: string) => void }) {
@@ -28,7 +30,7 @@ export function sessionDetail({ onEvent }: { readonly onEvent: (id: string) => v
   });
   const end = endButton(() => chosen);
   return {
-    show({ session, events, event }: DetailContent): void {
+    show({ session, isFlow, events, event }: DetailContent): void {
       if (chosen?.actor !== session?.actor) {
         showStatus('');
         end.reset();
@@ -40,9 +42,9 @@ export function sessionDetail({ onEvent }: { readonly onEvent: (id: string) => v
         : event
           ? event.machine
           : 'No session chosen';
-      copy.hidden = session?.door !== 'ussd';
+      copy.hidden = session?.door !== 'ussd' || !isFlow;
       findElement('screen').textContent = event?.reply ?? '–';
-      // Drawn anew only when there is something new: a list that moves cannot be read.
+      // Redrawn only if there is something new: a list that moves cannot be read.
       const state = JSON.stringify([session?.actor, events.length, events.at(-1)?.id, event?.id]);
       if (state === shown) return;
       shown = state;
@@ -64,10 +66,10 @@ function eventLine(traced: TraceEvent, isHere: boolean, onEvent: (id: string) =>
   const said = typed.map(({ text }) => (text === null ? 'a secret' : text === '' ? 'nothing' : `“${text}”`)).join(', ');
   const press = button('', () => onEvent(id), { class: 'line', is: { 'aria-current': isHere && 'true' } });
   press.append(
-    element('time', { text: new Date(at).toTimeString().slice(0, 8) }),
+    element('time', { class: 'soft', text: new Date(at).toTimeString().slice(0, 8) }),
     ...edges.map(({ event }) => element('code', { text: eventName(event) })),
     element('span', { class: 'to', text: `→ ${state}${waiting ? ' (waiting)' : ''}` }),
-    ...(said ? [element('span', { class: 'typed', text: `typed ${said}` })] : []),
+    ...(said ? [element('span', { class: 'typed soft', text: `typed ${said}` })] : []),
   );
   return element('li', {}, [press]);
 }
@@ -81,13 +83,13 @@ const NAMES: readonly (readonly [RegExp, string])[] = [
   [/^xstate\.done\.state\.(.*)$/, '✓ $1'],
 ];
 
-/** An event of a machine in few words. */
+/** Short name of an event. */
 function eventName(event: string): string {
   const [pattern, name] = NAMES.find(([one]) => one.test(event)) ?? [];
   return pattern && name !== undefined ? event.replace(pattern, name) : event;
 }
 
-// What the engine keeps beside the variables of a flow: its name here, and when there is nothing to say of it.
+// Engine fields beside the variables of a flow: label, and the value to hide.
 const OWN: { readonly [name: string]: readonly [string, (value: unknown) => boolean] } = {
   $stack: ['way back', (value) => Array.isArray(value) && value.length === 0],
   $page: ['page', (value) => value === 0],
@@ -103,7 +105,7 @@ function variableEntry([name, value]: readonly [string, unknown]): HTMLElement[]
   return [element('dt', { text: called }), element('dd', {}, [shown])];
 }
 
-// The values of now, also when an earlier moment is looked at. They stand in this page until it shows the next one.
+// Current values, even at an earlier moment. Shown until the next one is selected.
 async function showPrivate(actor: string): Promise<void> {
   const path = `/inspector/sessions/${encodeURIComponent(actor)}/private`;
   const answer = await fetch(path, { method: 'POST' }).catch(() => undefined);
@@ -116,7 +118,7 @@ async function showPrivate(actor: string): Promise<void> {
 
 const CONFIRM_MS = 6_000;
 
-/** The button that ends a session when it is pressed twice. */
+/** Ends a session on the second press. */
 function endButton(read: () => ListedSession | undefined) {
   const press = findElement<HTMLButtonElement>('end');
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -192,7 +194,7 @@ export function timeline({ onGo, onLive }: TimeChoices) {
     else onLive();
   });
   return {
-    show({ events, event, isLive }: { isLive: boolean } & Omit<DetailContent, 'session'>): void {
+    show({ events, event, isLive }: { isLive: boolean } & Pick<DetailContent, 'events' | 'event'>): void {
       shown = events;
       const at = event ? events.indexOf(event) : -1;
       slider.max = String(Math.max(0, events.length - 1));

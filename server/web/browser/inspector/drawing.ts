@@ -1,18 +1,19 @@
-// The drawing of a machine: fetched once, then only its marks change: where a session is, what it took, how often.
+// The drawing of a machine, fetched once. Later only its marks change: active state, taken arrows, heat.
 
+import { splitPath } from '../../../../lib/engine/machine/state-path.ts';
 import { bringIntoView, stateButtons } from '../drawn-states.ts';
 import { findElement } from '../element.ts';
 import type { Edge, TraceEvent } from './store.ts';
 
-/** What the drawing is to show. */
+/** Contents of the drawing. */
 export interface Picture {
   readonly machine: string;
   readonly version: number;
-  /** The path of the state that is active. */
+  /** Path of the active state; of parallel states, all of them. */
   readonly state: string | undefined;
-  /** What led there. */
+  /** Arrows of the last event. */
   readonly edges: TraceEvent['edges'];
-  /** All that was seen of the machine, for the heat. */
+  /** All events of the machine, for the heat. */
   readonly heat: readonly TraceEvent[] | undefined;
 }
 
@@ -42,7 +43,7 @@ export function drawingView({ onOpen }: { readonly onOpen: (state: string) => vo
     if (key === requested) return;
     requested = key;
     if (!around) clear('Drawing …');
-    const query = around && state !== undefined ? `?focus=${encodeURIComponent(state)}` : '';
+    const query = around && state !== undefined ? `?focus=${encodeURIComponent(splitPath(state)[0]!)}` : '';
     const answer = await fetch(`/inspector/machines/${encodeURIComponent(machine)}.svg${query}`).catch(() => undefined);
     const text = answer?.ok ? await answer.text() : undefined;
     if (key !== requested) return;
@@ -86,15 +87,19 @@ export function drawingView({ onOpen }: { readonly onOpen: (state: string) => vo
     const marked = new Set(edges.flatMap((edge) => marks.find(edge)));
     for (const old of svg.querySelectorAll('.taken')) if (!marked.has(old)) old.classList.remove('taken');
     for (const way of marked) way.classList.add('taken');
-    const active =
-      state === undefined ? null : svg.querySelector<SVGGElement>(`.state[data-state="${CSS.escape(state)}"]`);
-    for (const old of svg.querySelectorAll('.state.active')) if (old !== active) old.classList.remove('active');
-    if (active && !active.classList.contains('active')) {
-      active.classList.add('active');
+    const paths = state === undefined ? [] : splitPath(state);
+    const all = paths.map((path) => svg.querySelector<SVGGElement>(`.state[data-state="${CSS.escape(path)}"]`));
+    for (const old of svg.querySelectorAll<SVGGElement>('.state.active'))
+      if (!all.includes(old)) old.classList.remove('active');
+    const entered = all.filter((one) => one && !one.classList.contains('active'));
+    for (const one of all) one?.classList.add('active');
+    const [active] = entered;
+    if (active) {
       if (!box.contains(document.activeElement)) buttons.offer(active);
       bringIntoView(box, active, REDUCED_MOTION.matches ? 'auto' : 'smooth');
     }
-    if (!active && state !== undefined && loaded.isPart) void draw({ state, edges, heat, ...picture }, true);
+    if (all.some((one) => !one) && state !== undefined && loaded.isPart)
+      void draw({ state, edges, heat, ...picture }, true);
     markHeat(marks, heat);
   }
 
@@ -120,7 +125,7 @@ export function drawingView({ onOpen }: { readonly onOpen: (state: string) => vo
   };
 }
 
-/** Undefined for a text that is no drawing. */
+/** Parses SVG; undefined for any other text. */
 export function parseSvg(text: string): SVGSVGElement | undefined {
   const { documentElement } = new DOMParser().parseFromString(text, 'image/svg+xml');
   return documentElement instanceof SVGSVGElement
@@ -128,7 +133,7 @@ export function parseSvg(text: string): SVGSVGElement | undefined {
     : undefined;
 }
 
-/** How often each way was taken, in five steps of the one that was taken most. */
+/** Marks how often each arrow was taken, in five steps relative to the maximum. */
 function markHeat(marks: EdgeMarks, events: readonly TraceEvent[] | undefined): void {
   const counts = new Map<Element, number>();
   for (const edge of (events ?? []).flatMap(({ edges }) => edges))
@@ -146,7 +151,7 @@ function markHeat(marks: EdgeMarks, events: readonly TraceEvent[] | undefined): 
 
 const REDUCED_MOTION = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** One arrow of a drawing, or one of the words on a card that lead somewhere. */
+/** An arrow of a drawing, or a chip on a card that leads to another state. */
 interface DrawnArrow {
   readonly mark: Element;
   readonly from: string;
@@ -155,13 +160,13 @@ interface DrawnArrow {
 }
 
 export interface EdgeMarks {
-  /** What stands for an edge; several when it leads over states that are passed at once; none when it is not loaded. */
+  /** Arrows of an edge: several if it passes transient states, none if they are not drawn. */
   find(edge: Edge): readonly Element[];
   /** All arrows. */
   readonly arrows: readonly Element[];
 }
 
-/** Reads a drawing. */
+/** Indexes a drawing. */
 export function readMarks(svg: Element): EdgeMarks {
   const arrows = [...svg.querySelectorAll('.edge')].map((mark) => readWay(mark, mark.getAttribute('data-from') ?? ''));
   const chips = [...svg.querySelectorAll('.chip[data-to]')].map((mark) =>
@@ -172,8 +177,7 @@ export function readMarks(svg: Element): EdgeMarks {
       (state) => state.getAttribute('data-state') ?? '',
     ),
   );
-  const find = ({ event, from, to }: Edge): readonly Element[] => {
-    if (from === null) return [];
+  const findWay = (event: string, from: string, to: string): readonly Element[] => {
     const leaving = (ways: readonly DrawnArrow[]) => ways.filter((way) => contains(way.from, from));
     const direct = bestMatch(
       leaving([...arrows, ...chips]).filter((way) => contains(way.to, to)),
@@ -187,6 +191,10 @@ export function readMarks(svg: Element): EdgeMarks {
     }
     return [];
   };
+  const find = ({ event, from, to }: Edge): readonly Element[] =>
+    (from === null ? [] : splitPath(from)).flatMap((left) =>
+      splitPath(to).flatMap((entered) => findWay(event, left, entered)),
+    );
   return { find, arrows: arrows.map(({ mark }) => mark) };
 }
 
@@ -195,7 +203,7 @@ function readWay(mark: Element, from: string): DrawnArrow {
   return { mark, from, to: mark.getAttribute('data-to') ?? '', events };
 }
 
-// A state, or one that it stands in.
+// A state or an ancestor.
 const contains = (outer: string, inner: string) => inner === outer || inner.startsWith(`${outer}.`);
 
 function bestMatch(ways: readonly DrawnArrow[], event: string): DrawnArrow | undefined {

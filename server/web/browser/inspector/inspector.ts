@@ -1,4 +1,4 @@
-// The page of the inspector: the stream goes into the store, and what is looked at is drawn from it.
+// The page of the inspector: the stream fills the store, and views draw the selection from it.
 
 import { element, findElement } from '../element.ts';
 import { startHeader } from '../site.ts';
@@ -14,7 +14,7 @@ startHeader();
 const store = createStore();
 const { session: named, ...view } = readView();
 let machines: readonly ListedMachine[] = [];
-/** Sessions are followed as they come, until one is chosen. */
+/** Follows the newest session until one is selected. */
 let followedLabel = view.actor === undefined && view.at === undefined ? (named ?? '') : undefined;
 const search = sessionSearch({ onChange: scheduleRender, onFound: store.add });
 const drawing = drawingView({ onOpen: showSessionsAt });
@@ -36,7 +36,7 @@ function chooseSession(actor: string): void {
   scheduleRender();
 }
 
-/** Those at a state of the machine that is drawn; the same again shows all. */
+/** Filters the sessions by a state of the drawn machine; the same state again shows all. */
 function showSessionsAt(state: string): void {
   search.filter({ machine: view.machine ?? '', state });
   open('side');
@@ -91,7 +91,7 @@ function render(): void {
   const listed = machines.filter(({ id, title }) => matchesWords(search.words(), [id, title]));
   const whyNone = search.whyNone(store.sessions().length);
   side.show({ machines: listed, sessions, machine: view.machine, actor: view.actor, whyNone });
-  detail.show({ session, events, event });
+  detail.show({ session, isFlow: machine?.kind === 'flow', events, event });
   time.show({ events, event, isLive: view.at === undefined });
   findElement('heat').setAttribute('aria-pressed', String(view.heat));
   findElement('machine').textContent = view.machine ?? 'No machine';
@@ -177,5 +177,5 @@ openStream({
     scheduleRender();
   },
 });
-// Ages go on also where nothing happens.
+// Ages change without events.
 setInterval(scheduleRender, 5_000);

@@ -1,4 +1,4 @@
-// The two lists at the side: machines, and the sessions that are in them.
+// The lists at the side: machines and sessions.
 
 import { button, element, findElement } from '../element.ts';
 
@@ -7,10 +7,10 @@ import type { ListedMachine, ListedSession } from './store.ts';
 export interface ListContent {
   readonly machines: readonly ListedMachine[];
   readonly sessions: readonly ListedSession[];
-  /** The ones that are looked at. */
+  /** The selection. */
   readonly machine: string | undefined;
   readonly actor: string | undefined;
-  /** Said when there are no sessions. */
+  /** Message for an empty list. */
   readonly whyNone: string;
 }
 
@@ -31,9 +31,9 @@ export function sideLists({ onMachine, onSession }: Choices) {
           line.replaceChildren(
             element('span', { class: `dot ${one.kind}` }),
             element('strong', { text: one.id }),
-            one.kind === 'flow'
-              ? element('small', { text: `v${one.version}` })
-              : element('span', { class: 'hidden', text: 'lifecycle' }),
+            one.kind === 'lifecycle'
+              ? element('span', { class: 'hidden', text: 'lifecycle' })
+              : element('small', { text: `v${one.version}` }),
           );
           line.title = one.title;
           setCurrent(line, actor === undefined && one.id === machine);
@@ -47,7 +47,7 @@ export function sideLists({ onMachine, onSession }: Choices) {
             element('span', { class: `dot ${one.ended ? 'gone' : one.hasFailed ? 'failed' : 'live'}` }),
             element('strong', { text: one.caller ?? one.label }),
             element('small', { text: formatAge(one) }),
-            element('span', { class: 'where', text: formatPlace(one) }),
+            element('span', { class: 'where soft', text: formatPlace(one) }),
           );
           line.title = `${one.door} ${one.label}`;
           setCurrent(line, one.actor === actor);
@@ -90,7 +90,7 @@ interface ListUpdate<Item> {
   readonly update: (line: HTMLButtonElement, item: Item) => void;
 }
 
-// Lines stay what they are, so that the one that has the focus keeps it.
+// Reuses rows by key, so that the focused one keeps the focus.
 function updateList<Item>(list: HTMLElement, items: readonly Item[], { key, make, update }: ListUpdate<Item>): void {
   const before = new Map([...list.children].map((line) => [(line as HTMLElement).dataset.key, line]));
   let place = list.firstElementChild;

@@ -1,12 +1,12 @@
-// Keys of the inspector, and what is looked at, kept in the address: a reload or a link leads to the same.
+// Keyboard shortcuts, and the selection in the address, for reloads and links.
 
-/** Does what belongs to a key. */
+/** Handles a shortcut. */
 export function listenForKeys(actions: { readonly [key: string]: () => void }): void {
   addEventListener('keydown', (event) => {
     const { key, target, ctrlKey, altKey, metaKey } = event;
     const element = target as HTMLElement;
     if (key === 'Escape' && element instanceof HTMLInputElement) {
-      // Browsers would empty it.
+      // Browsers would clear the input.
       event.preventDefault();
       element.blur();
     }
@@ -22,20 +22,19 @@ function needsKey(element: HTMLElement, key: string): boolean {
   if (element instanceof HTMLInputElement) return element.type !== 'range' || key.startsWith('Arrow');
   if (element instanceof HTMLButtonElement || element instanceof HTMLAnchorElement)
     return key === ' ' || key === 'Enter';
-  // What scrolls keeps the keys that scroll it.
+  // Scrollable elements keep the keys that scroll.
   return element.tabIndex >= 0 && element !== document.body && (key.startsWith('Arrow') || key === ' ');
 }
 
 export interface ViewState {
   machine?: string | undefined;
-  /** The session. */
   actor?: string | undefined;
-  /** The id of an event, at which the page stands still. Without it the page is live. */
+  /** Id of the selected event. @default the page is live */
   at?: string | undefined;
   heat: boolean;
 }
 
-/** What the address says. `session` names a session as people do; the page looks for it. */
+/** Reads the address. `session` is the id of a phone session, resolved by the page. */
 export function readView(): ViewState & { readonly session?: string } {
   const words = new URLSearchParams(location.hash.slice(1));
   const text = (name: string) => words.get(name) ?? undefined;
@@ -49,7 +48,7 @@ export function readView(): ViewState & { readonly session?: string } {
   };
 }
 
-/** Puts it into the address without a step in the browser's history. */
+/** Writes the address without an entry in the browser's history. */
 export function writeView({ machine, actor, at, heat }: ViewState): void {
   const words = new URLSearchParams();
   for (const [name, value] of Object.entries({ machine, actor, at, heat: heat ? '1' : undefined }))

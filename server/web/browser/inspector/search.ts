@@ -1,7 +1,7 @@
-// Which sessions the list shows: those that fit the words, the flow, the screen and the standing that are chosen, and callers
-// whose number the server has compared.
+// Filters the sessions by words, flow, screen and state, and finds callers by number, which the server compares.
 
-import type { StatelyMessage } from '../../inspector/stately.ts';
+import { splitPath } from '../../../../lib/engine/machine/state-path.ts';
+import type { StatelyMessage } from '../../../../lib/inspection/stately.ts';
 import { element, findElement } from '../element.ts';
 import type { ListedMachine, ListedSession } from './store.ts';
 
@@ -17,7 +17,7 @@ const QUIET_MS = 300;
 
 export interface SearchListeners {
   readonly onChange: () => void;
-  /** Sessions that the server has found. */
+  /** Sessions found by the server. */
   readonly onFound: (message: StatelyMessage) => void;
 }
 
@@ -72,14 +72,14 @@ export function sessionSearch({ onChange, onFound }: SearchListeners) {
   return {
     words: () => words.value,
     focus: () => words.focus(),
-    /** Shows the sessions at a screen of a flow, or all again where it shows those. */
+    /** Filters by a screen of a flow; the same screen again shows all. */
     filter(wanted: { readonly machine: string; readonly state: string }): void {
       const isShown = machine.value === wanted.machine && state.value === wanted.state;
       choose(machine, isShown ? '' : wanted.machine);
       choose(state, isShown ? '' : wanted.state);
       onChange();
     },
-    /** Offers the flows and the screens that there are, and picks the sessions. */
+    /** Updates the options and returns the matching sessions. */
     pick(sessions: readonly ListedSession[], machines: readonly ListedMachine[]): readonly ListedSession[] {
       offer(machine, [['', 'All flows'], ...machines.map(({ id }) => [id, id] as const)]);
       const ofFlow = sessions.filter((one) => machine.value === '' || one.machine === machine.value);
@@ -88,7 +88,7 @@ export function sessionSearch({ onChange, onFound }: SearchListeners) {
       const [, isMeant] = STANDINGS[standing.value]!;
       return ofFlow.filter((one) => (state.value === '' || isAt(one.state, state.value)) && isMeant(one) && fits(one));
     },
-    /** Why the list is empty. */
+    /** Message for an empty list. */
     whyNone(known: number): string {
       if (known === 0) return 'No session lives. Dial, and it appears here.';
       return words.value === '' ? 'No session is so.' : `No session matches “${words.value.trim()}”.`;
@@ -96,7 +96,7 @@ export function sessionSearch({ onChange, onFound }: SearchListeners) {
   };
 }
 
-/** Whether a machine or a session has all the words that are searched for. */
+/** Whether a machine or session contains all words. */
 export function matchesWords(words: string, texts: readonly (string | undefined)[]): boolean {
   const all = texts.join(' ').toLowerCase();
   return words
@@ -105,8 +105,9 @@ export function matchesWords(words: string, texts: readonly (string | undefined)
     .every((word) => all.includes(word));
 }
 
-// A screen of a called flow is inside of the screen that calls it.
-const isAt = (screen: string, wanted: string) => screen === wanted || screen.startsWith(`${wanted}.`);
+// Screens of a called flow are children of the calling screen.
+const isAt = (screen: string, wanted: string) =>
+  screen === wanted || splitPath(screen).some((path) => path === wanted || path.startsWith(`${wanted}.`));
 
 function choose(select: HTMLSelectElement, value: string): void {
   if (![...select.options].some((option) => option.value === value))
@@ -114,7 +115,7 @@ function choose(select: HTMLSelectElement, value: string): void {
   select.value = value;
 }
 
-// A choice that is not there any more is still offered while it is chosen.
+// A selected option stays in the list even if it no longer exists.
 function offer(select: HTMLSelectElement, options: readonly (readonly [value: string, label: string])[]): void {
   const chosen = select.value;
   const all =

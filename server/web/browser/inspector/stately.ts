@@ -1,4 +1,4 @@
-// Hands the stream of the inspector to Stately's page in a frame, once it was asked for.
+// Sends the stream of the inspector to Stately's page in a frame, on request.
 
 import { element, findElement } from '../element.ts';
 

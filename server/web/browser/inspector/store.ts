@@ -1,7 +1,7 @@
-// What the page of the inspector knows, read from the stream of the server: the sessions, and the last events of all.
+// State of the inspector page, read from the stream: sessions and recent events.
 
-import type { SessionMessage, StatelyMessage, TraceMessage } from '../../inspector/stately.ts';
-import type { Edge } from '../../inspector/trace.ts';
+import type { SessionMessage, StatelyMessage, TraceMessage } from '../../../../lib/inspection/stately.ts';
+import type { Edge } from '../../../../lib/inspection/trace.ts';
 import { element, findElement } from '../element.ts';
 
 export type { Edge };
@@ -14,18 +14,18 @@ export type TraceEvent = TraceMessage & WithContext;
 
 export interface ListedSession extends SessionMessage, WithContext {
   readonly ended: boolean;
-  /** Of its last event; 0 when none was seen. */
+  /** Time of the last event; 0 without events. */
   readonly at: number;
-  /** Events that were seen. */
+  /** Number of events. */
   readonly seen: number;
-  /** Whether one of them was the failure of a call or of the machine. */
+  /** Whether a call or the machine has failed. */
   readonly hasFailed: boolean;
 }
 
-/** A machine as the server lists it. */
+/** A machine in the list of the server. */
 export interface ListedMachine {
   readonly id: string;
-  readonly kind: 'flow' | 'lifecycle';
+  readonly kind: 'flow' | 'machine' | 'lifecycle';
   readonly version: number;
   readonly title: string;
 }
@@ -56,13 +56,13 @@ export function createStore() {
       const hasFailed = before?.hasFailed || event.edges.some(({ event }) => event.startsWith('xstate.error'));
       sessions.set(event.actor, { ...before, ...event, seen: (before?.seen ?? 0) + 1, hasFailed });
     },
-    /** Those with the latest event first. */
+    /** Most recent event first. */
     sessions: (): readonly ListedSession[] => [...sessions.values()].reverse(),
     session: (actor: string): ListedSession | undefined => sessions.get(actor),
     /** The events of a session, or of all sessions of a machine. */
     events: ({ actor, machine }: { actor?: string | undefined; machine?: string | undefined }): readonly TraceEvent[] =>
       events.filter((one) => (actor === undefined ? one.machine === machine : one.actor === actor)),
-    /** For a stream that begins again, with all that it knows. */
+    /** Clears the store for a new stream, which sends everything again. */
     clear(): void {
       sessions.clear();
       events = [];
@@ -72,14 +72,14 @@ export function createStore() {
 }
 
 export interface StreamListeners {
-  /** It begins, and first brings all that the server knows. */
+  /** The stream starts with a snapshot of the server. */
   readonly onStart: () => void;
   readonly onMessage: (message: StatelyMessage) => void;
 }
 
 const RETRY_MS = 2_000;
 
-/** Listens for as long as the page is open; a stream that broke is opened again. */
+/** Reads the stream while the page is open; reconnects after failures. */
 export function openStream({ onStart, onMessage }: StreamListeners): void {
   const source = new EventSource('/inspector/stream');
   source.onopen = () => {

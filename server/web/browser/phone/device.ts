@@ -1,4 +1,4 @@
-// A phone as it is seen and touched: screen, keypad, dialler, faults of the network, and the log of its requests.
+// A phone on the page: screen, keypad, dialler, network faults, and the log of requests.
 
 import { button, element } from '../element.ts';
 import type { NetworkFault, Phone, PhoneExchange } from './phone.ts';
@@ -7,9 +7,9 @@ import { type Speech, type SpeechChoices, speechPart } from './speech.ts';
 
 export interface DeviceDeps extends Pick<PartDeps, 'textChars'> {
   readonly name: string;
-  /** Resolves to what came of it, in words. */
+  /** Resolves to a message. */
   readonly save: (phone: Phone) => Promise<string>;
-  /** Adds the dialogue to the tests of its flow under a name; missing where that is not possible. Rejects with the reason. */
+  /** Adds the dialogue to the tests of its flow. Rejects with the reason. @default not possible */
   readonly addTest?: ((phone: Phone, name: string) => Promise<string>) | undefined;
   readonly remove: () => void;
   readonly speech: SpeechChoices;
@@ -17,7 +17,7 @@ export interface DeviceDeps extends Pick<PartDeps, 'textChars'> {
 
 export interface Device {
   readonly element: HTMLElement;
-  /** Shows the phone as it is now. */
+  /** Updates the device. */
   update(): void;
 }
 
@@ -34,8 +34,9 @@ export function device(phone: Phone, { name, textChars, save, addTest, remove, s
     notice.textContent = words;
   };
   const saving = button('Save as flow test', () => void save(phone).then(tell, tellFault));
-  const tellFault = ({ message }: Error) => tell(`No test was made: ${message}`);
+  const tellFault = ({ message }: Error) => tell(`No test was saved: ${message}`);
   const testName = element('input', {
+    class: 'grow',
     is: {
       'aria-label': deps.nameControl('Name of a test'),
       maxlength: 80,
@@ -52,30 +53,34 @@ export function device(phone: Phone, { name, textChars, save, addTest, remove, s
     };
     addTest?.(phone, testName.value).then(confirmAdded, tellFault);
   };
-  const addForm = element('form', { class: 'add-test', on: { submit: addNamed } }, [testName, adding]);
-  const log = element('ol', { class: 'log', is: { 'aria-label': deps.nameControl('Requests') } });
-  const noLog = element('p', { class: 'none', text: 'Nothing was sent so far.' });
+  const addForm = element('form', { class: 'add-test row', on: { submit: addNamed } }, [testName, adding]);
+  const log = element('ol', { class: 'log lined', is: { 'aria-label': deps.nameControl('Requests') } });
+  const noLog = element('p', { class: 'soft', text: 'No requests yet.' });
   const removal = button('Remove', remove, { is: { 'aria-label': deps.nameControl('Remove') } });
 
-  const standing = element('p', { class: 'standing' });
+  const standing = element('p', { class: 'row apart' });
 
-  const whole = element('section', { class: 'phone card', is: { 'aria-label': name }, on: { keydown: answer.type } }, [
-    element('header', {}, [element('h2', { text: name }), removal]),
-    element('div', { class: 'hand' }, [
-      ...dialler.elements,
-      speech.element,
-      element('div', { class: 'device' }, [...screen.elements, ...answer.elements]),
-    ]),
-    element('div', { class: 'network' }, [
-      standing,
-      ...faults.elements,
-      element('div', { class: 'over-log' }, [element('h3', { text: 'On the wire' }), saving]),
-      addTest && addForm,
-      notice,
-      noLog,
-      log,
-    ]),
-  ]);
+  const whole = element(
+    'section',
+    { class: 'phone card stack', is: { 'aria-label': name }, on: { keydown: answer.type } },
+    [
+      element('header', { class: 'row apart small' }, [element('h2', { text: name }), removal]),
+      element('div', { class: 'hand stack' }, [
+        ...dialler.elements,
+        speech.element,
+        element('div', { class: 'device' }, [...screen.elements, ...answer.elements]),
+      ]),
+      element('div', { class: 'network stack' }, [
+        standing,
+        ...faults.elements,
+        element('div', { class: 'row apart small' }, [element('h3', { text: 'On the wire' }), saving]),
+        addTest && addForm,
+        notice,
+        noLog,
+        log,
+      ]),
+    ],
+  );
 
   function update(): void {
     for (const part of [screen, answer, faults, dialler]) part.show();
@@ -89,7 +94,7 @@ export function device(phone: Phone, { name, textChars, save, addTest, remove, s
   return { element: whole, update };
 }
 
-// Where the session stands, and the way to see it there.
+// The place of the session, with a link to the inspector.
 function standingParts({ state: { session }, isOpen }: Phone): (HTMLElement | string)[] {
   if (!session) return ['No session'];
   const screen = session.standing?.screen;
@@ -129,7 +134,7 @@ export function diallerPart(
   const dial = element('button', {
     class: 'primary',
     text: 'Dial',
-    is: { type: 'submit', title: 'Begins a new session' },
+    is: { type: 'submit', title: 'Starts a new session' },
   });
   const begin = (event: Event) => {
     event.preventDefault();
@@ -146,32 +151,32 @@ export function diallerPart(
 
 function field({ label, ...is }: Field): [HTMLInputElement, HTMLLabelElement] {
   const input = element('input', { is: { ...is, required: true, autocomplete: 'off', spellcheck: 'false' } });
-  return [input, element('label', {}, [label, input])];
+  return [input, element('label', { class: 'stack' }, [label, input])];
 }
 
 const DELAY_MS = { min: 0, max: 10_000, step: 250 } as const;
 
 export function faultsPart(phone: Phone, { nameControl }: PartDeps): DevicePart {
-  const retry = button('Retry', () => void phone.retry(), { is: { title: 'Sends the last request once more' } });
+  const retry = button('Retry', () => void phone.retry(), { is: { title: 'Sends the last request again' } });
   const expire = button('Time out', () => void phone.expire(), {
-    is: { title: 'The network says that the session is over, and the phone does not know' },
+    is: { title: 'The network ends the session without telling the phone' },
   });
   const anew = button('New session', () => void phone.dial(), {
-    is: { title: 'Dials again under another session id' },
+    is: { title: 'Dials again with another session id' },
   });
   const toggle = (label: string, fault: NetworkFault, title: string) =>
     button(label, () => phone.setFault(phone.fault === fault ? 'none' : fault), { is: { title } });
-  const twice = toggle('Send twice', 'twice', 'The next request leaves two times at once');
-  const drop = toggle('Lose answer', 'drop', 'The answer to the next request is thrown away');
-  const delay = element('input', { is: { type: 'range', ...DELAY_MS, value: phone.state.delay } });
+  const twice = toggle('Send twice', 'twice', 'Sends the next request twice at once');
+  const drop = toggle('Lose answer', 'drop', 'Drops the answer to the next request');
+  const delay = element('input', { class: 'grow', is: { type: 'range', ...DELAY_MS, value: phone.state.delay } });
   delay.addEventListener('input', () => phone.set({ delay: Number(delay.value) }));
   const seconds = element('output');
-  const group = { role: 'group', 'aria-label': nameControl('What goes wrong') };
+  const group = { role: 'group', 'aria-label': nameControl('Network faults') };
 
   return {
     elements: [
-      element('div', { class: 'faults', is: group }, [retry, twice, drop, expire, anew]),
-      element('label', { class: 'delay' }, ['Delay', delay, seconds]),
+      element('div', { class: 'faults small', is: group }, [retry, twice, drop, expire, anew]),
+      element('label', { class: 'delay row' }, ['Delay', delay, seconds]),
     ],
     show: () => {
       const { state, busy, fault } = phone;
@@ -184,19 +189,19 @@ export function faultsPart(phone: Phone, { nameControl }: PartDeps): DevicePart 
   };
 }
 
-/** Shows exchanges in the list; what is shown already stays as it is, opened or not. */
+/** Updates the list of exchanges; entries keep whether they are open. */
 export function showLog(list: HTMLOListElement, log: readonly PhoneExchange[]): void {
   const keys = new Set(log.map(makeKey));
   for (const item of [...list.children]) if (!keys.has((item as HTMLElement).dataset.key!)) item.remove();
-  const shown = new Set([...list.children].map((item) => (item as HTMLElement).dataset.key));
-  for (const exchange of log) if (!shown.has(makeKey(exchange))) list.prepend(entry(exchange));
+  const present = new Set([...list.children].map((item) => (item as HTMLElement).dataset.key));
+  for (const exchange of log) if (!present.has(makeKey(exchange))) list.prepend(entry(exchange));
 }
 
 const makeKey = ({ at, what, answer }: PhoneExchange) => `${at} ${what} ${answer.length}`;
 
 const TEXT_SHOWN = 18;
 
-// What dialects call the field with what was typed.
+// Names of the input field in the dialects.
 const TYPED_FIELDS = ['text', 'Message', 'USERDATA', 'userData', 'input'];
 
 function writeTyped(fields: PhoneExchange['fields']): string {
@@ -204,7 +209,7 @@ function writeTyped(fields: PhoneExchange['fields']): string {
   return name === undefined ? '' : `${name}=${shortenText(fields[name]!)}`;
 }
 
-// Texts that hold all answers differ at their end.
+// Cumulative texts differ at the end.
 function shortenText(text: string): string {
   return text.length > TEXT_SHOWN ? `…${text.slice(1 - TEXT_SHOWN)}` : text;
 }
@@ -216,12 +221,12 @@ function entry(exchange: PhoneExchange): HTMLLIElement {
     element('code', { text: writeTyped(fields) }),
     element('span', { class: 'at', text: `${ms} ms` }),
   ];
-  const sent = Object.entries(fields).map(([name, value]) => (name === '' ? value : `${name}=${value}`));
+  const request = Object.entries(fields).map(([name, value]) => (name === '' ? value : `${name}=${value}`));
   return element('li', { class: fate ?? '', is: { 'data-key': makeKey(exchange) } }, [
     element('details', {}, [
       element('summary', {}, parts),
       element('p', { class: 'at', text: new Date(at).toLocaleTimeString() }),
-      element('pre', { class: 'sent', text: sent.join('\n') }),
+      element('pre', { class: 'sent', text: request.join('\n') }),
       element('pre', { text: answer }),
     ]),
   ]);

@@ -1,4 +1,4 @@
-// One phone: its number, its session, what it has sent, and the ways in which a network makes that go wrong.
+// A simulated phone: number, session, log of requests, and network faults.
 
 import type { TextMode } from '../../../../lib/ussd/request.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from './requests.ts';
 import { type Speech, speak } from './speech.ts';
 
-/** How the next request travels. */
+/** Fault of the next request. */
 export type NetworkFault = 'none' | 'twice' | 'drop';
 
 /** A request and its answer, without secrets. */
@@ -24,41 +24,41 @@ export interface PhoneExchange {
   readonly ms: number;
   readonly fields: FormFields;
   readonly answer: string;
-  /** Why the phone has shown nothing of it. @default it has */
+  /** Why the phone did not show the answer. @default it did */
   readonly fate?: 'failed' | 'lost';
 }
 
 export interface PhoneSession {
   readonly id: string;
   readonly typed: readonly Typed[];
-  /** What the screen shows; undefined before the first answer. */
+  /** @default before the first answer */
   readonly screen?: { readonly kind: PhoneAnswer['kind']; readonly text: string };
-  /** Undefined when it is unknown: then all that is typed counts as a secret. */
+  /** @default unknown: all input counts as secret */
   readonly standing?: PhoneSessionState | undefined;
-  /** How much was typed when the server was asked to forget it: what comes after is no part of the dialogue. */
+  /** Number of inputs when the network ended the session; later ones do not belong to the dialogue. */
   readonly forgottenAt?: number;
 }
 
-/** All of a phone that outlives a reload. */
+/** State of a phone that survives a reload. */
 export interface PhoneState {
   readonly number: string;
   readonly code: string;
-  /** How it speaks since its last dial. @default as the plain endpoint */
+  /** Choices of the last dial. @default those of the plain endpoint */
   readonly speech?: Speech | undefined;
-  /** Milliseconds before each request leaves. */
+  /** Delay before each request in milliseconds. */
   readonly delay: number;
   readonly session?: PhoneSession | undefined;
-  /** The newest last. */
+  /** Newest last. */
   readonly log: readonly PhoneExchange[];
 }
 
 const LOG_KEPT = 40;
 
-/** Where the requests of a phone go. */
+/** Transport of a phone's requests. */
 export interface PhoneLink {
   /** Never rejects. */
   send(fields: FormFields): Promise<PhoneAnswer>;
-  /** Undefined when the session is over. */
+  /** Undefined if the session is over. */
   readState(sessionId: string): Promise<PhoneSessionState | undefined>;
 }
 
@@ -67,7 +67,7 @@ const SERVED: PhoneLink = { send: sendRequest, readState: readSessionState };
 export interface PhoneOptions {
   readonly mode: TextMode;
   readonly changed: () => void;
-  /** @default to the flow that is served */
+  /** @default the served flow */
   readonly link?: PhoneLink;
 }
 
@@ -101,7 +101,7 @@ export class Phone {
     return this.state.session?.screen?.kind === 'continue';
   }
 
-  /** Whether what is typed now is to be hidden. */
+  /** Whether to hide input. */
   get asksForSecret(): boolean {
     const { session } = this.state;
     return this.isOpen && (session?.standing?.secret ?? true);
@@ -121,12 +121,12 @@ export class Phone {
     return this.#send('answer');
   }
 
-  /** The same request once more. */
+  /** Sends the last request again. */
   retry(): Promise<void> {
     return this.#send('retry');
   }
 
-  /** The network says that the session is over; the phone does not know. */
+  /** The network ends the session without telling the phone. */
   async expire(): Promise<void> {
     const { session } = this.state;
     if (!session || this.busy) return;
@@ -138,7 +138,7 @@ export class Phone {
     this.set({ session: { ...session, forgottenAt: session.forgottenAt ?? session.typed.length } });
   }
 
-  /** Whether its dialect has a word for an end that the network makes. */
+  /** Whether the dialect has a request for a network time-out. */
   get canExpire(): boolean {
     const { session, speech } = this.state;
     return session !== undefined && (!speech || this.#speak(session, 'end') !== undefined);
@@ -163,7 +163,7 @@ export class Phone {
     const request = { what, fields, shown, ...this.#speak(session, session.typed.length ? 'type' : 'dial') };
     const fault = what === 'retry' ? 'none' : this.fault;
     this.fault = 'none';
-    // Of a page that is left now, the answer is lost.
+    // If the page is closed now, the answer is lost.
     this.set({ session: { ...session, screen: LOST } });
     const first = fault === 'drop' ? { ...request, isLost: true } : request;
     const requests = fault === 'twice' ? [request, { ...request, what: `${what}, its copy` }] : [first];
@@ -179,7 +179,7 @@ export class Phone {
     this.#changed();
   }
 
-  /** All of them at once; the answer to the first. From here on nothing else is sent. */
+  /** Sends all at once and returns the first answer. The phone is busy from here on. */
   async #travel(requests: readonly Request[]): Promise<PhoneAnswer> {
     this.busy = true;
     this.#changed();
@@ -202,11 +202,11 @@ export class Phone {
 interface Request {
   readonly what: string;
   readonly fields: FormFields;
-  /** The same fields as people may see them. */
+  /** Fields without secrets. */
   readonly shown: FormFields;
-  /** Whether its answer is thrown away. */
+  /** Whether to drop the answer. */
   readonly isLost?: boolean;
-  /** Where it is not for the link. */
+  /** @default sends through the link */
   readonly send?: () => Promise<PhoneAnswer>;
 }
 
@@ -214,7 +214,7 @@ const LOST = { kind: 'trouble', text: 'The answer was lost on its way.\nRetry as
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
-// Digits would be shortened, like the number of a phone, wherever sessions are shown.
+// Letters only: digits would be masked as a phone number where sessions are shown.
 function makeName(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => LETTERS[byte % LETTERS.length]).join('');
 }

@@ -1,4 +1,4 @@
-// What a phone sends and gets: its input as the `text` of requests, as shown and as kept by tests; and the requests.
+// Requests of a phone, and its input as `text`: as sent, as shown, and as recorded in tests.
 
 import type { TextMode } from '../../../../lib/ussd/request.ts';
 
@@ -7,26 +7,26 @@ export interface FormFields {
   readonly [field: string]: string;
 }
 
-/** What came back, or why nothing did. */
+/** An answer, or the reason for none. */
 export interface PhoneAnswer {
   readonly kind: 'continue' | 'end' | 'trouble';
   readonly text: string;
   readonly raw: string;
 }
 
-/** The state of a session, as the server answers operators; undefined when the session is over. */
+/** State of a session. */
 export interface PhoneSessionState {
   /** Path of the screen. */
   readonly screen: string;
   readonly secret: boolean;
-  /** Answers that lead back, home, on or out: no secrets, wherever they are typed. */
+  /** Navigation keys; never secret. */
   readonly keys: readonly string[];
 }
 
-// The endpoint of telecoms takes requests of telecoms; this one takes the same from operators.
+// Same as /api/ussd, for operators.
 const ENDPOINT = '/simulator/dial';
 
-/** Posts a request; never rejects. */
+/** Posts a request. Never rejects. */
 export async function sendRequest(fields: FormFields): Promise<PhoneAnswer> {
   try {
     const headers = { 'Content-Type': 'application/json' };
@@ -44,21 +44,21 @@ function readAnswer(status: number, raw: string): PhoneAnswer {
   return { kind: word === 'CON' ? 'continue' : 'end', text, raw };
 }
 
-/** Asks for the state of a session. */
+/** Reads the state of a session; undefined if it is over. */
 export async function readSessionState(sessionId: string): Promise<PhoneSessionState | undefined> {
   const answer = await fetch(`/simulator/sessions/${encodeURIComponent(sessionId)}`).catch(() => undefined);
   return answer?.ok ? ((await answer.json().catch(() => undefined)) as PhoneSessionState | undefined) : undefined;
 }
 
-/** A dialogue as a file of flow tests; rejects with the reason in words. */
+/** Makes a flow test of a dialogue. Rejects with the reason. */
 export async function saveFlowTest(dialogue: {
   readonly sessionId: string;
   readonly phoneNumber: string;
   readonly inputs: readonly string[];
-  /** What was dialled, where it was chosen. */
+  /** Dialled flow. @default that of the server */
   readonly flow?: string;
   readonly lang?: string;
-  /** Writes it into the tests of the flow under this name. */
+  /** Adds it to the tests of the flow under this name. */
   readonly name?: string;
 }): Promise<{ readonly name: string; readonly text: string }> {
   const answer = await fetch('/simulator/flow-test', {
@@ -73,46 +73,46 @@ export async function saveFlowTest(dialogue: {
 
 export interface Typed {
   readonly text: string;
-  /** It answered a screen that asks for a secret, or for something unknown. */
+  /** The input answered a screen that is secret or unknown. */
   readonly secret: boolean;
 }
 
 const HIDDEN = '••••';
 
-/** The field `text` of a request; '' when nothing was typed yet. */
+/** The field `text` of a request; '' for a dial. */
 export function requestText(typed: readonly Typed[], mode: TextMode): string {
   return mode === 'latest' ? (typed.at(-1)?.text ?? '') : typed.map(({ text }) => text).join('*');
 }
 
-/** The same without its secrets; not even their length is shown. */
+/** The same with secrets masked, including their length. */
 export function maskText(typed: readonly Typed[], mode: TextMode): string {
   const shown = typed.map(({ text, secret }) => ({ text: secret ? HIDDEN : text, secret }));
   return requestText(shown, mode);
 }
 
-/** The inputs with another secret in the place of each: as long, of as many digits, and the same wherever it is the same. */
+/** Replaces each secret by another of the same length and kinds of characters; equal secrets by equal ones. */
 export function replaceSecrets(typed: readonly Typed[]): string[] {
   const others = new Map<string, string>();
-  const taken = new Set(typed.map(({ text }) => text));
+  const used = new Set(typed.map(({ text }) => text));
   return typed.map(({ text, secret }) => {
     if (!secret || text === '') return text;
-    const other = others.get(text) ?? findUnusedText(text, taken);
+    const other = others.get(text) ?? findUnusedText(text, used);
     others.set(text, other);
-    taken.add(other);
+    used.add(other);
     return other;
   });
 }
 
-// One that was typed as well would be a secret again, and short ones are soon all taken.
-function findUnusedText(text: string, taken: ReadonlySet<string>): string {
+// A replacement must not equal any input. Short ones may run out.
+function findUnusedText(text: string, used: ReadonlySet<string>): string {
   for (let start = 0; start < 100; start++) {
     const other = [...text].map((letter, at) => replacementFor(letter, start + at)).join('');
-    if (!taken.has(other)) return other;
+    if (!used.has(other)) return other;
   }
   return [...text].map((letter) => (/\d/.test(letter) ? '0' : 'x')).join('');
 }
 
-// Neighbours differ by three, so that no check refuses it as easy to guess.
+// Adjacent digits differ by three, to pass checks for PINs that are easy to guess.
 function replacementFor(letter: string, at: number): string {
   if (/\d/.test(letter)) return String((1 + 3 * at + Math.floor(at / 10)) % 10);
   return /\p{L}/u.test(letter) ? String.fromCharCode(97 + ((3 * at) % 26)) : letter;

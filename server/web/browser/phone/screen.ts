@@ -1,4 +1,4 @@
-// The screen of a phone, how much of its room is taken, and how it is answered: input line, keypad, keyboard.
+// The screen of a phone with its fill level, and its inputs: input line, keypad, keyboard.
 
 import { room } from '../../../../lib/flow/run/render.ts';
 import { button, element } from '../element.ts';
@@ -8,15 +8,15 @@ import { requestText } from './requests.ts';
 /** A part of a drawn phone. */
 export interface DevicePart {
   readonly elements: readonly HTMLElement[];
-  /** Shows the phone as it is now. */
+  /** Updates the part. */
   show(): void;
 }
 
-/** What the parts of one phone are made with. */
+/** Dependencies of the parts of a phone. */
 export interface PartDeps {
-  /** A label of its own for every phone: `Screen, Phone 2`. */
+  /** Makes a label that is unique among phones: `Screen, Phone 2`. */
   readonly nameControl: (what: string) => string;
-  /** Characters of a cumulative `text` that the server accepts; 0 where it is not cumulative. */
+  /** Longest cumulative `text` that the server accepts; 0 in other modes. */
   readonly textChars: number;
 }
 
@@ -28,7 +28,7 @@ const UNITS = {
 export function screenPart(phone: Phone, { nameControl, textChars }: PartDeps): DevicePart {
   const screen = element('pre', { is: { role: 'status', 'aria-label': nameControl('Screen'), tabindex: 0 } });
   const meter = element('progress', { is: { 'aria-label': nameControl('Room on the screen') } });
-  const taken = element('span');
+  const fill = element('span');
   const sent = element('span');
 
   function show(): void {
@@ -42,12 +42,12 @@ export function screenPart(phone: Phone, { nameControl, textChars }: PartDeps): 
     meter.value = Math.min(used, limit);
     meter.classList.toggle('over', used > limit);
     const [unit, hint] = UNITS[encoding];
-    taken.textContent = `${used}/${limit} ${unit}${encoding === 'ucs2' ? ' (UCS-2)' : ''}${shown?.kind === 'end' ? ' · end' : ''}`;
-    taken.title = hint;
+    fill.textContent = `${used}/${limit} ${unit}${encoding === 'ucs2' ? ' (UCS-2)' : ''}${shown?.kind === 'end' ? ' · end' : ''}`;
+    fill.title = hint;
     sent.textContent =
       textChars > 0 ? `text ${requestText(session?.typed ?? [], 'cumulative').length}/${textChars}` : '';
   }
-  return { elements: [screen, meter, element('p', { class: 'count' }, [taken, sent])], show };
+  return { elements: [screen, meter, element('p', { class: 'count row apart' }, [fill, sent])], show };
 }
 
 const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '*', '0', '#'];
@@ -55,12 +55,13 @@ const NAMES: { readonly [key: string]: string } = { '*': 'star', '#': 'hash' };
 
 export interface AnswerPart extends DevicePart {
   focus(): void;
-  /** Takes a key of the machine's keyboard, unless it has a meaning where it was pressed. */
+  /** Handles a key of the keyboard, except in inputs. */
   type(event: KeyboardEvent): void;
 }
 
 export function answerPart(phone: Phone, { nameControl }: PartDeps): AnswerPart {
   const line = element('input', {
+    class: 'grow',
     is: {
       'aria-label': nameControl('Your answer'),
       placeholder: 'Your answer',
@@ -86,7 +87,7 @@ export function answerPart(phone: Phone, { nameControl }: PartDeps): AnswerPart 
     line.value = '';
     void phone.answer(text).then(() => line.focus());
   };
-  const form = element('form', { class: 'answer', on: { submit: answer } }, [line, clear, send]);
+  const form = element('form', { class: 'answer row', on: { submit: answer } }, [line, clear, send]);
 
   return {
     elements: [

@@ -1,4 +1,4 @@
-// The page of phones: adds and removes them, keeps them over a reload, and saves a dialogue as a flow test.
+// The page of phones: adds and removes phones, restores them after a reload, and saves dialogues as flow tests.
 
 import type { TextMode } from '../../../../lib/ussd/request.ts';
 import { download, findElement } from '../element.ts';
@@ -28,28 +28,28 @@ const choices = {
 };
 let phones: OpenPhone[] = [];
 
-/** This tab only, and gone with it: a reload must be able to send the whole text again. */
+/** In this tab only, with secrets: after a reload a phone must send its whole text again. */
 function storePhones(): void {
   sessionStorage.setItem(KEPT, JSON.stringify(phones.map(({ name, phone }) => ({ name, state: phone.state }))));
 }
 
 function add({ name, state }: { name: string; state: PhoneState }): OpenPhone {
-  // A phone tells of changes only once it has been drawn.
+  // Not called before `open` is set.
   const updatePhones = () => {
-    made.device.update();
+    open.device.update();
     storePhones();
   };
   const phone = new Phone(state, { mode, changed: updatePhones });
-  const made: OpenPhone = {
+  const open: OpenPhone = {
     name,
     phone,
-    device: device(phone, { name, textChars, save, addTest, remove: () => remove(made), speech: choices }),
+    device: device(phone, { name, textChars, save, addTest, remove: () => remove(open), speech: choices }),
   };
-  phones.push(made);
-  container.append(made.device.element);
+  phones.push(open);
+  container.append(open.device.element);
   findElement('none').hidden = true;
   storePhones();
-  return made;
+  return open;
 }
 
 function remove(one: OpenPhone): void {
@@ -76,7 +76,7 @@ function readDialogue({ state: { session, number, speech: { flow, lang } = {} } 
 
 async function addNamedTest(phone: Phone, name: string): Promise<string> {
   const { name: file } = await saveFlowTest({ ...readDialogue(phone), name });
-  return `The test "${name}" is in ${file}, beside its flow.`;
+  return `The test "${name}" was added to ${file}, beside its flow.`;
 }
 
 const addTest = container.dataset.canSave === 'true' ? addNamedTest : undefined;
@@ -84,7 +84,7 @@ const addTest = container.dataset.canSave === 'true' ? addNamedTest : undefined;
 async function save(phone: Phone): Promise<string> {
   const { name, text } = await saveFlowTest(readDialogue(phone));
   download(new Blob([text], { type: 'application/json' }), name);
-  return `${name} is saved. Put it beside its flow, or its test among those that are there.`;
+  return `${name} is saved. Put it beside its flow, or add its test to the file there.`;
 }
 
 function readStored(): { name: string; state: PhoneState }[] {

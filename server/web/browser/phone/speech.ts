@@ -1,5 +1,4 @@
-// How a phone speaks to the server: in which telecom dialect, to which flow, in which language. Nothing is chosen where all is as the
-// plain endpoint has it.
+// The dialect, flow and language of a phone; undefined for the defaults of the plain endpoint.
 
 import type { AdapterName } from '../../../../lib/ussd/adapters.ts';
 import type { TextMode } from '../../../../lib/ussd/request.ts';
@@ -7,7 +6,7 @@ import { TELECOM_DIALECTS, type TelecomDialect, type TelecomStep } from '../../.
 import { element } from '../element.ts';
 import { type FormFields, maskText, type PhoneAnswer, requestText, type Typed } from './requests.ts';
 
-/** What was chosen; what is missing is as the server has it. */
+/** Choices of the user; missing ones are the defaults of the server. */
 export interface Speech {
   readonly dialect?: string;
   readonly flow?: string;
@@ -20,7 +19,7 @@ export interface SpokenStep extends Omit<TelecomStep, 'text' | 'history' | 'numb
 }
 
 interface SpokenRequest {
-  /** Its fields as people may see them. */
+  /** Fields without secrets. */
   readonly shown: FormFields;
   /** Never rejects. */
   send(): Promise<PhoneAnswer>;
@@ -30,9 +29,9 @@ interface SpokenRequest {
 const PLAIN: TelecomDialect = {
   name: 'africastalking',
   ask: ({ kind, sessionId, serviceCode, phoneNumber, history }) => {
-    const said = kind === 'end' ? { status: 'Incomplete', durationInMillis: '180000' } : { text: history };
+    const fields = kind === 'end' ? { status: 'Incomplete', durationInMillis: '180000' } : { text: history };
     const headers = { 'content-type': 'application/json' };
-    const body = JSON.stringify({ sessionId, serviceCode, phoneNumber, ...said });
+    const body = JSON.stringify({ sessionId, serviceCode, phoneNumber, ...fields });
     return { method: 'POST', path: '', headers, body };
   },
   read: TELECOM_DIALECTS.africastalking.read,
@@ -50,22 +49,22 @@ const DIALECTS: { readonly [name in '' | AdapterName]: string } = {
 
 const ENDPOINT = '/simulator/requests';
 
-/** A step in what was chosen; undefined where the dialect has no word for it. */
+/** Makes the request of a step; undefined if the dialect has none. */
 export function speak({ dialect, flow, lang }: Speech, step: SpokenStep): SpokenRequest | undefined {
   const { typed, mode, ...base } = step;
-  const spoken = TELECOM_DIALECTS[dialect as keyof typeof TELECOM_DIALECTS] ?? PLAIN;
+  const telecom = TELECOM_DIALECTS[dialect as keyof typeof TELECOM_DIALECTS] ?? PLAIN;
   const last = (one: readonly Typed[], text: typeof requestText) => text(one.slice(-1), 'latest');
   const make = (text: typeof requestText) =>
-    spoken.ask({ ...base, text: last(typed, text), history: text(typed, mode), number: typed.length + 1 });
-  const asked = make(requestText);
+    telecom.ask({ ...base, text: last(typed, text), history: text(typed, mode), number: typed.length + 1 });
+  const request = make(requestText);
   const masked = make(maskText);
-  if (!asked || !masked) return undefined;
-  const { method, path, query, headers, body } = asked;
+  if (!request || !masked) return undefined;
+  const { method, path, query, headers, body } = request;
   const type = headers?.['content-type'];
-  const sent = { dialect: spoken.name, method, path, query, type, body, flow, lang };
+  const sent = { dialect: telecom.name, method, path, query, type, body, flow, lang };
   return {
     shown: { ...(masked.path && { '': `${method} ${masked.path}` }), ...readFields(masked) },
-    send: () => sendSpoken(spoken, JSON.stringify(sent)),
+    send: () => sendSpoken(telecom, JSON.stringify(sent)),
   };
 }
 
@@ -76,16 +75,16 @@ function readFields({ body, query, headers }: NonNullable<ReturnType<TelecomDial
   return Object.fromEntries(fields.map(([name, value]) => [name, String(value)]));
 }
 
-async function sendSpoken(spoken: TelecomDialect, body: string): Promise<PhoneAnswer> {
+async function sendSpoken(telecom: TelecomDialect, body: string): Promise<PhoneAnswer> {
   try {
     const answer = await fetch(ENDPOINT, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
     if (!answer.ok) return { kind: 'trouble', text: await readTrouble(answer), raw: '' };
-    const got = (await answer.json()) as Parameters<TelecomDialect['read']>[0];
-    const { kind, text } = spoken.read(got);
-    const extra = Object.entries(got.headers ?? {}).map(([name, value]) => `${name}: ${value}\n`);
-    return { kind, text, raw: extra.join('') + got.body };
+    const reply = (await answer.json()) as Parameters<TelecomDialect['read']>[0];
+    const { kind, text } = telecom.read(reply);
+    const extra = Object.entries(reply.headers ?? {}).map(([name, value]) => `${name}: ${value}\n`);
+    return { kind, text, raw: extra.join('') + reply.body };
   } catch {
-    return { kind: 'trouble', text: 'The server did not answer, or not as the dialect does. Is it running?', raw: '' };
+    return { kind: 'trouble', text: 'No valid answer from the server. Is it running?', raw: '' };
   }
 }
 
@@ -94,19 +93,19 @@ async function readTrouble(answer: Response): Promise<string> {
   return error ?? `Status ${answer.status}`;
 }
 
-/** A flow that may be dialled. */
+/** A flow that phones may dial. */
 export interface DialledFlow {
   readonly id: string;
   readonly langs: readonly string[];
 }
 
 export interface SpeechChoices {
-  /** The one that the server begins. */
+  /** Default of the server. */
   readonly flow: string;
   readonly flows: readonly DialledFlow[];
 }
 
-/** What may be chosen before a dial, and how it is read. */
+/** Controls for the choices, and a reader of them. */
 export function speechPart(chosen: Speech, { flow, flows }: SpeechChoices, nameControl: (what: string) => string) {
   const select = (what: string, change = () => {}) =>
     element('select', { is: { 'aria-label': nameControl(what) }, on: { change } });
@@ -114,7 +113,7 @@ export function speechPart(chosen: Speech, { flow, flows }: SpeechChoices, nameC
   const lang = select('Language');
   const offerLangs = () => {
     const { langs = [] } = flows.find(({ id }) => id === flowSelect.value) ?? {};
-    offer(lang, [['', 'as the flow begins'], ...langs.map((one) => [one, one] as const)], lang.value);
+    offer(lang, [['', 'default of the flow'], ...langs.map((one) => [one, one] as const)], lang.value);
     lang.disabled = langs.length < 2;
   };
   const flowSelect = select('Flow', offerLangs);
@@ -136,7 +135,7 @@ export function speechPart(chosen: Speech, { flow, flows }: SpeechChoices, nameC
       element('summary', { text: 'Flow, language, dialect' }),
       ...labels.map(([text, one]) => element('label', {}, [text, one])),
     ]),
-    /** Undefined where nothing is chosen. */
+    /** Undefined for the defaults. */
     read(): Speech | undefined {
       const speech: Speech = {
         ...(dialect.value && { dialect: dialect.value }),

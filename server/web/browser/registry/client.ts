@@ -1,5 +1,7 @@
-// What the registry asks of /v1, with the API key that was pasted: it stays in this tab and goes nowhere but into requests to
-// this server.
+// Requests of the registry to /v1 and the records that they return. The API key stays in this tab and is sent to this server
+// only.
+
+import type { ProposalView } from '../../../../lib/domain/voting/proposal.ts';
 
 const KEPT = 'twinline-api-key';
 
@@ -9,7 +11,7 @@ export interface Me {
   readonly tenant: string;
 }
 
-/** A problem document, or that the server did not answer. */
+/** An error answer, or no answer (status 0). */
 export class RequestProblem extends Error {
   readonly status: number;
 
@@ -29,14 +31,14 @@ export interface Sent {
   readonly accept?: string;
 }
 
-/** Asks, `GET /v1/domains`; the answer is what the server says, never kept. Rejects with {@link RequestProblem}. */
+/** Sends a request such as `GET /v1/domains`, never cached. Rejects with {@link RequestProblem}. */
 export async function ask(line: string, { body, accept = 'application/json' }: Sent = {}): Promise<Response> {
   const [method, path] = line.split(' ') as [string, string];
   const headers = {
     Authorization: `Bearer ${sessionStorage.getItem(KEPT) ?? ''}`,
     Accept: accept,
     ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    // The same click is never done twice.
+    // A request that the browser repeats takes effect once.
     ...(method !== 'GET' && { 'Idempotency-Key': makeKey() }),
   };
   const init = {
@@ -51,7 +53,7 @@ export async function ask(line: string, { body, accept = 'application/json' }: S
   throw new RequestProblem(answer.status, await readProblem(answer));
 }
 
-// Browsers give `randomUUID` to pages over HTTPS or of this machine only.
+// `crypto.randomUUID` exists on HTTPS and localhost only.
 function makeKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
@@ -70,5 +72,47 @@ export async function askJson<T>(line: string, sent?: Sent): Promise<T> {
   return (await ask(line, sent)).json() as Promise<T>;
 }
 
-/** The part of a path that names a twin. */
+/** The path segment of a DID. */
 export const segment = (did: string) => encodeURIComponent(did);
+
+export interface Twin {
+  readonly did: string;
+  readonly type: string;
+  readonly status: string;
+  readonly entityVerified: boolean;
+  readonly controller: string | readonly string[];
+  readonly protocol: string | null;
+  readonly metadata: { readonly name?: string; readonly description?: string };
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly relationships: Readonly<Record<string, unknown>>;
+  readonly services: readonly unknown[];
+  readonly revision: number;
+  readonly created: string;
+  readonly updated: string;
+  readonly [field: string]: unknown;
+}
+
+/** `name`, of the twin, only in the list of all proposals. */
+export type ListedProposal = ProposalView & { readonly name?: string | null };
+
+export interface Protocol {
+  readonly did: string;
+  readonly name: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+export interface HistoryItem {
+  readonly revision: number;
+  readonly at: string;
+  readonly by: string;
+  readonly action: string;
+  readonly changes: readonly { readonly op: string; readonly path: string; readonly value?: unknown }[];
+}
+
+export interface RecordPage<Item> {
+  readonly items: readonly Item[];
+  readonly next: string | null;
+}
+
+export const readName = ({ metadata, did }: Pick<Twin, 'metadata' | 'did'>) => metadata.name ?? did;
+export const formatTime = (iso: string) => new Date(iso).toLocaleString();

@@ -1,12 +1,11 @@
-// The list of twins: searched by words of the name, type, status and a property, a page at a time.
+// The list of twins, with a search by name, type, status and property.
 
 import { button, element } from '../element.ts';
-import { askJson } from './client.ts';
-import { type RecordPage, readName, type Twin } from './records.ts';
+import { askJson, type RecordPage, readName, type Twin } from './client.ts';
 
 const STATUSES = ['Created', 'UnderReview', 'Verified', 'Rejected', 'Suspended', 'Revoked', 'Deactivated'];
 const PAGE_SIZE = 25;
-/** Pages that are asked for in a row while none of them has anything: a search may walk many records. */
+/** Empty pages to skip at a time: a selective search may scan many records. */
 const EMPTY_PAGES = 40;
 
 interface ListSearch {
@@ -16,7 +15,7 @@ interface ListSearch {
   readonly property: string;
 }
 
-/** The words of a search as a query of `GET /v1/domains`. Throws an Error that says how a property is written. */
+/** Makes the query of `GET /v1/domains`. Throws an Error for a malformed property condition. */
 export function makeQuery({ words, type, status, property }: ListSearch): URLSearchParams {
   const query = new URLSearchParams({ limit: String(PAGE_SIZE), sort: '-created' });
   if (type !== '') query.set('type', type);
@@ -31,15 +30,15 @@ const OPERATORS: { readonly [sign: string]: string } = { '=': 'eq', '>': 'gt', '
 function propertyCondition(text: string): string {
   const [, field, sign, value] = /^\s*([A-Za-z_][\w.-]*)\s*(>=|<=|=|>|<)\s*(.+?)\s*$/.exec(text) ?? [];
   if (field === undefined || sign === undefined || value === undefined)
-    throw new Error('A property is written as stoves > 10 or place = Lusaka.');
+    throw new Error('Write a property condition like stoves > 10 or place = Lusaka.');
   const isPlain = /^(-?\d+(\.\d+)?|true|false|null)$/.test(value);
   return `${OPERATORS[sign]}(properties.${field},${isPlain ? value : JSON.stringify(value)})`;
 }
 
-/** The list, with its search. */
+/** The list with its search form. */
 export function twinList(): HTMLElement {
   const words = element('input', {
-    is: { type: 'search', 'aria-label': 'Name', placeholder: 'Words of a name, or their beginnings' },
+    is: { type: 'search', 'aria-label': 'Name', placeholder: 'Words of a name, or prefixes' },
   });
   const type = element('input', { is: { 'aria-label': 'Type', placeholder: 'Type, such as Project' } });
   const status = element('select', { is: { 'aria-label': 'Status' } }, [
@@ -47,7 +46,7 @@ export function twinList(): HTMLElement {
     ...STATUSES.map((name) => element('option', { text: name })),
   ]);
   const property = element('input', { is: { 'aria-label': 'Property', placeholder: 'Property, such as stoves > 10' } });
-  const rows = element('ul', { class: 'twins' });
+  const rows = element('ul', { class: 'twins lined named' });
   const notice = element('p', { class: 'at', is: { role: 'status' } });
   const more = button('More', () => void read(), { is: { hidden: true } });
   let next: string | null = null;
@@ -93,7 +92,7 @@ export function twinList(): HTMLElement {
   }
 
   void search();
-  const form = element('form', { class: 'search', on: { submit: search, change: search } }, [
+  const form = element('form', { class: 'search row', on: { submit: search, change: search } }, [
     words,
     type,
     status,
@@ -101,9 +100,9 @@ export function twinList(): HTMLElement {
     element('button', { class: 'primary', text: 'Search', is: { type: 'submit' } }),
   ]);
   return element('section', { class: 'card' }, [
-    element('div', { class: 'over' }, [
+    element('div', { class: 'row apart' }, [
       element('h1', { text: 'Registry' }),
-      element('a', { text: 'Register a twin', class: 'action', is: { href: '#/new' } }),
+      element('a', { text: 'Register a twin', is: { href: '#/new' } }),
     ]),
     form,
     notice,
@@ -113,12 +112,12 @@ export function twinList(): HTMLElement {
 }
 
 function tellCount(count: number, isAll: boolean): string {
-  if (count > 0) return `${count} shown${isAll ? ', that is all' : ''}`;
-  return isAll ? 'Nothing fits.' : 'Nothing among those that were looked at. More looks further.';
+  if (count > 0) return `${count} shown${isAll ? ', no more' : ''}`;
+  return isAll ? 'No matches.' : 'No matches so far. More continues the search.';
 }
 
 function twinRow(twin: Twin): HTMLElement {
-  return element('li', {}, [
+  return element('li', { class: 'row' }, [
     element('a', { text: readName(twin), is: { href: `#/twin/${encodeURIComponent(twin.did)}` } }),
     element('span', { class: `badge ${twin.status}`, text: twin.status }),
     element('span', { class: 'at', text: twin.type }),

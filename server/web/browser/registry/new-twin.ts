@@ -1,13 +1,12 @@
-// Registers a twin: from a protocol, whose properties the form asks for.
+// The form that registers a twin from a protocol, with fields for its properties.
 
 import { element } from '../element.ts';
-import { askJson } from './client.ts';
-import type { Protocol, RecordPage, Twin } from './records.ts';
+import { askJson, type Protocol, type RecordPage, type Twin } from './client.ts';
 import { card } from './twin.ts';
 
 const TYPES = ['Organisation', 'Project', 'Device', 'Asset', 'Oracle'];
 
-/** The form. Rejects as `ask` does. */
+/** The form. Rejects like `ask`. */
 export async function newTwin(): Promise<HTMLElement> {
   const protocols = (await askJson<RecordPage<Protocol>>('GET /v1/protocols?limit=200')).items;
   const type = element('input', { is: { list: 'types', required: true, value: 'Project' } });
@@ -18,8 +17,8 @@ export async function newTwin(): Promise<HTMLElement> {
   );
   const name = element('input', { is: { required: true, maxlength: 200 } });
   const description = element('input', { is: { maxlength: 2_000 } });
-  const place = element('div', { class: 'fields' });
-  const notice = element('p', { class: 'notice', is: { role: 'alert' } });
+  const place = element('div', { class: 'fields stack' });
+  const notice = element('p', { class: 'notice bad', is: { role: 'alert' } });
   let inputs: readonly (readonly [string, HTMLInputElement])[] = [];
 
   function showProperties(): void {
@@ -34,8 +33,8 @@ export async function newTwin(): Promise<HTMLElement> {
   async function register(event: Event): Promise<void> {
     event.preventDefault();
     try {
-      const given = inputs.filter(([, { value }]) => value.trim() !== '');
-      const properties = Object.fromEntries(given.map(([field, input]) => [field, readValue(field, input)]));
+      const filled = inputs.filter(([, { value }]) => value.trim() !== '');
+      const properties = Object.fromEntries(filled.map(([field, input]) => [field, readValue(field, input)]));
       const metadata = {
         name: name.value.trim(),
         ...(description.value.trim() && { description: description.value.trim() }),
@@ -51,11 +50,9 @@ export async function newTwin(): Promise<HTMLElement> {
   protocol.addEventListener('change', showProperties);
   showProperties();
   if (protocols.length === 0)
-    return card('Register a twin', [
-      'There is no protocol yet that a twin could be made from: POST /v1/protocols makes one.',
-    ]);
+    return card('Register a twin', ['There are no protocols yet. Create one with POST /v1/protocols.']);
   return card('Register a twin', [
-    element('form', { class: 'fields', on: { submit: register } }, [
+    element('form', { class: 'fields stack', on: { submit: register } }, [
       addLabel('Type', type),
       element(
         'datalist',
@@ -72,14 +69,14 @@ export async function newTwin(): Promise<HTMLElement> {
   ]);
 }
 
-const addLabel = (words: string, input: HTMLElement) => element('label', {}, [words, input]);
+const addLabel = (words: string, input: HTMLElement) => element('label', { class: 'stack' }, [words, input]);
 
-// Texts are texts; anything else is written as JSON.
+// Strings are taken as they are, other values are JSON.
 function readValue(field: string, { value, dataset }: HTMLInputElement): unknown {
   if (dataset.kind === 'string') return value;
   try {
     return JSON.parse(value);
   } catch {
-    throw new Error(`${field}: ${JSON.stringify(value)} is no ${dataset.kind}.`);
+    throw new Error(`${field}: ${JSON.stringify(value)} is not a valid ${dataset.kind}.`);
   }
 }

@@ -1,11 +1,11 @@
-// The registry: which page the address names, and the key that everything is asked with.
+// The registry: opens the page that the address names, and asks for the API key.
 
 import { button, element, findElement } from '../element.ts';
 import { startHeader } from '../site.ts';
 import { askJson, forgetKey, hasKey, keepKey, type Me, RequestProblem } from './client.ts';
 import { twinList } from './list.ts';
 import { newTwin } from './new-twin.ts';
-import { openProposals, proposalView } from './proposals.ts';
+import { openProposals, proposalPage } from './proposals.ts';
 import { card, twinPage } from './twin.ts';
 
 startHeader();
@@ -21,7 +21,7 @@ const PAGES: { readonly [name: string]: MakePage } = {
   new: () => newTwin(),
   proposals: () => openProposals(),
   twin: (did, me) => twinPage(did, me),
-  proposal: (id, me) => proposalView(id, me, () => void show()),
+  proposal: (id, me) => proposalPage(id, me, () => void show()),
 };
 
 async function show(): Promise<void> {
@@ -34,8 +34,8 @@ async function show(): Promise<void> {
     put(mine, whoBar(me), await make(decodeURIComponent(id), me));
   } catch (error) {
     const isRefused = error instanceof RequestProblem && error.status === 401;
-    if (isRefused) signOut('This key is not known here.');
-    else put(mine, card('That did not work', [(error as Error).message]));
+    if (isRefused) signOut('This server does not know the key.');
+    else put(mine, card('The request failed', [(error as Error).message]));
   }
 }
 
@@ -51,7 +51,7 @@ function signOut(words: string): void {
 
 function whoBar({ principal, roles, tenant }: Me): HTMLElement {
   const words = `${principal} · ${roles.join(', ') || 'reads only'} · tenant ${tenant}`;
-  return element('nav', { class: 'who', is: { 'aria-label': 'You' } }, [
+  return element('nav', { class: 'who row', is: { 'aria-label': 'You' } }, [
     element('a', { text: 'All twins', is: { href: '#/' } }),
     element('a', { text: 'Open proposals', is: { href: '#/proposals' } }),
     element('span', { class: 'at', text: words }),
@@ -70,14 +70,14 @@ function keyForm(words: string): HTMLElement {
   };
   return card('Registry', [
     element('p', {
-      text: 'The registry opens with an API key of this server. It stays in this tab until you close it or forget it here, and is sent to this server only.',
+      text: 'Enter an API key of this server. The key stays in this tab until you close it or forget the key, and is sent to this server only.',
       is: { id: 'key-words' },
     }),
-    element('form', { class: 'sign-in', on: { submit: enter } }, [
-      element('label', {}, ['API key', key]),
+    element('form', { class: 'sign-in row', on: { submit: enter } }, [
+      element('label', { class: 'stack grow' }, ['API key', key]),
       element('button', { class: 'primary', text: 'Open', is: { type: 'submit' } }),
     ]),
-    element('p', { class: 'notice', text: words, is: { role: 'alert' } }),
+    element('p', { class: 'notice bad', text: words, is: { role: 'alert' } }),
   ]);
 }
 

@@ -1,9 +1,19 @@
-// A twin: its record in words, what it is related to, its history with what changed, its proposals, and what may be done with it.
+// The page of a twin: record, related twins, history, proposals and actions.
 
 import { button, download, element, valueTree } from '../element.ts';
-import { ask, askJson, type Me, RequestProblem, segment } from './client.ts';
-import { historyList, historyPath } from './history.ts';
-import { formatTime, type HistoryItem, type ProposalView, type RecordPage, readName, type Twin } from './records.ts';
+import {
+  ask,
+  askJson,
+  formatTime,
+  type HistoryItem,
+  type ListedProposal,
+  type Me,
+  type RecordPage,
+  RequestProblem,
+  readName,
+  segment,
+  type Twin,
+} from './client.ts';
 
 const KINDS: { readonly [status: string]: readonly string[] } = {
   Created: ['verify'],
@@ -14,13 +24,13 @@ const KINDS: { readonly [status: string]: readonly string[] } = {
 };
 const PROPOSALS_SHOWN = 20;
 
-/** The page of a twin, also of one that was deactivated. Rejects as `ask` does. */
+/** The page of a twin, active or deactivated. Rejects like `ask`. */
 export async function twinPage(did: string, me: Me): Promise<HTMLElement> {
   const path = `/v1/domains/${segment(did)}`;
   const read = Promise.all([
     askJson<Twin>(`GET ${path}`),
     askJson<RecordPage<HistoryItem>>(historyPath(path)),
-    askJson<RecordPage<ProposalView>>(`GET ${path}/proposals?limit=${PROPOSALS_SHOWN}`),
+    askJson<RecordPage<ListedProposal>>(`GET ${path}/proposals?limit=${PROPOSALS_SHOWN}`),
   ]);
   return read.then(
     ([twin, history, proposals]) => livingTwin({ twin, history, proposals }, me),
@@ -33,21 +43,21 @@ export async function twinPage(did: string, me: Me): Promise<HTMLElement> {
 
 const GONE = 410;
 
-/** What is left of a twin that was deactivated: its history, and what it was at last. */
+/** The page of a deactivated twin: its history and last record. */
 async function deactivatedTwin(did: string, path: string): Promise<HTMLElement> {
   const history = await askJson<RecordPage<HistoryItem>>(historyPath(path));
   const [end] = history.items;
   const last = end && (await askJson<Twin>(`GET ${path}?at=${end.revision - 1}`).catch(() => undefined));
-  return element('div', { class: 'page' }, [
+  return element('div', { class: 'page stack' }, [
     element('header', { class: 'card' }, [
-      element('p', { class: 'over' }, [element('span', { class: 'badge Deactivated', text: 'Deactivated' })]),
+      element('p', { class: 'row' }, [element('span', { class: 'badge Deactivated', text: 'Deactivated' })]),
       element('h1', { text: last ? readName(last) : did }),
       element('p', { class: 'did', text: did }),
       element('p', {
-        text: `This twin was deactivated${end ? ` by ${end.by}, ${formatTime(end.at)}` : ''}. Its DID stays its own, and its history can be read.`,
+        text: `This twin was deactivated${end ? ` by ${end.by}, ${formatTime(end.at)}` : ''}. Its DID is not reused, and its history remains readable.`,
       }),
     ]),
-    ...(last ? [recordCard(last, 'Record, as it was at last')] : []),
+    ...(last ? [recordCard(last, 'Last record')] : []),
     card('History', historyList(history, path)),
   ]);
 }
@@ -55,7 +65,7 @@ async function deactivatedTwin(did: string, path: string): Promise<HTMLElement> 
 interface LivingTwin {
   readonly twin: Twin;
   readonly history: RecordPage<HistoryItem>;
-  readonly proposals: RecordPage<ProposalView>;
+  readonly proposals: RecordPage<ListedProposal>;
 }
 
 function livingTwin({ twin, history, proposals }: LivingTwin, me: Me): HTMLElement {
@@ -63,40 +73,46 @@ function livingTwin({ twin, history, proposals }: LivingTwin, me: Me): HTMLEleme
   const drawing = element('div', {
     class: 'drawing-box',
     text: 'Drawing …',
-    is: { tabindex: 0, role: 'region', 'aria-label': 'The twins around it' },
+    is: { tabindex: 0, role: 'region', 'aria-label': 'Related twins' },
   });
   void showDrawing(drawing, path);
-  return element('div', { class: 'page' }, [
+  return element('div', { class: 'page stack' }, [
     heading(twin, me),
     recordCard(twin),
-    card('What it is related to', [drawing]),
+    card('Related twins', [drawing]),
     card('Proposals', [
-      proposals.items.length ? element('ul', { class: 'twins' }, proposals.items.map(proposalRow)) : 'None.',
+      proposals.items.length
+        ? element(
+            'ul',
+            { class: 'twins lined named' },
+            proposals.items.map((one) => proposalRow(one, `To ${one.kind} it`)),
+          )
+        : 'None.',
     ]),
     card('History', historyList(history, path)),
   ]);
 }
 
 function heading(twin: Twin, { roles }: Me): HTMLElement {
-  const notice = element('p', { class: 'notice', is: { role: 'alert' } });
+  const notice = element('p', { class: 'notice bad', is: { role: 'alert' } });
   const tell = (error: Error) => {
     notice.textContent = error.message;
   };
   const path = `/v1/domains/${segment(twin.did)}`;
   const propose = async (kind: string) => {
-    const { id } = await askJson<ProposalView>(`POST ${path}/proposals`, { body: { kind } });
+    const { id } = await askJson<ListedProposal>(`POST ${path}/proposals`, { body: { kind } });
     location.hash = `#/proposal/${id}`;
   };
   const proposing = roles.includes('representative') ? (KINDS[twin.status] ?? []) : [];
   return element('header', { class: 'card' }, [
-    element('p', { class: 'over' }, [
+    element('p', { class: 'row' }, [
       element('span', { class: `badge ${twin.status}`, text: twin.status }),
-      element('span', { text: twin.type }),
+      element('span', { class: 'soft', text: twin.type }),
     ]),
     element('h1', { text: readName(twin) }),
     element('p', { class: 'did', text: twin.did }),
     twin.metadata.description !== undefined && element('p', { text: twin.metadata.description }),
-    element('div', { class: 'actions' }, [
+    element('div', { class: 'row' }, [
       ...proposing.map((kind) =>
         button(`Propose to ${kind}`, () => void propose(kind).catch(tell), { class: 'primary' }),
       ),
@@ -111,12 +127,12 @@ async function downloadCard(path: string, did: string): Promise<void> {
   download(await answer.blob(), `${did.replaceAll(':', '-')}.vc.json`);
 }
 
-// Fields that stand in the heading, or are empty.
+// Fields that the heading shows.
 const ABOVE = new Set(['did', 'type', 'status', 'metadata', 'links', 'entityVerified']);
 const isEmpty = (value: unknown) =>
   value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** The record of a twin as names and values, without what is empty. */
+/** The record of a twin as names and values, without empty ones. */
 export function recordCard(twin: Twin, title = 'Record'): HTMLElement {
   const fields = Object.entries({ ...twin.metadata, ...twin }).filter(
     ([name, value]) => !ABOVE.has(name) && name !== 'name' && name !== 'description' && !isEmpty(value),
@@ -159,9 +175,10 @@ async function showDrawing(place: HTMLElement, path: string): Promise<void> {
   }
 }
 
-function proposalRow({ id, kind, status, closesAt, proposer }: ProposalView): HTMLElement {
-  return element('li', {}, [
-    element('a', { text: `To ${kind} it`, is: { href: `#/proposal/${id}` } }),
+/** A row of a list of proposals. */
+export function proposalRow({ id, status, closesAt, proposer }: ListedProposal, title: string): HTMLElement {
+  return element('li', { class: 'row' }, [
+    element('a', { text: title, is: { href: `#/proposal/${id}` } }),
     element('span', { class: `badge ${status}`, text: status }),
     element('span', { class: 'at', text: `by ${proposer}, until ${formatTime(closesAt)}` }),
   ]);
@@ -170,4 +187,72 @@ function proposalRow({ id, kind, status, closesAt, proposer }: ProposalView): HT
 /** A card with a title. */
 export function card(title: string, parts: readonly (Node | string | false)[]): HTMLElement {
   return element('section', { class: 'card' }, [element('h2', { text: title }), ...parts]);
+}
+
+// --- history ------------------------------------------------------------
+
+const SHOWN = 20;
+
+/** Request line for the last revisions of the twin at `path`. */
+export function historyPath(path: string): string {
+  return `GET ${path}/history?limit=${SHOWN}`;
+}
+
+export function historyList({ items, next }: RecordPage<HistoryItem>, path: string): (Node | false)[] {
+  return [
+    element(
+      'ol',
+      { class: 'history lined' },
+      items.map((item) => historyRow(item, path)),
+    ),
+    next !== null && element('p', { class: 'at', text: `The last ${SHOWN}.` }),
+  ];
+}
+
+function historyRow({ revision, at, by, action, changes }: HistoryItem, path: string): HTMLElement {
+  const words = `${changes.length} ${changes.length === 1 ? 'field' : 'fields'}`;
+  const fields = element(
+    'dl',
+    { class: 'record' },
+    changes.flatMap((change) => showChange(change, undefined)),
+  );
+  const row = element('details', {}, [
+    element('summary', {}, [
+      `${revision}. ${action} `,
+      element('span', { class: 'at', text: `${by}, ${formatTime(at)}, ${words}` }),
+    ]),
+    fields,
+  ]);
+  const open = async () => {
+    // The history has new values only; old ones come from the revision before.
+    const before =
+      revision === 1 ? undefined : await askJson<Twin>(`GET ${path}?at=${revision - 1}`).catch(() => undefined);
+    fields.replaceChildren(...changes.flatMap((change) => showChange(change, before)));
+  };
+  row.addEventListener('toggle', () => void open(), { once: true });
+  return element('li', {}, [row]);
+}
+
+function showChange({ op, path, value }: HistoryItem['changes'][number], before: Twin | undefined): HTMLElement[] {
+  const was = before === undefined ? undefined : readPointer(before, path);
+  const parts = [
+    ...(was === undefined
+      ? []
+      : [element('span', { class: 'was soft', is: { title: 'before' } }, [valueTree(was)]), ' → ']),
+    op === 'remove' ? 'removed' : valueTree(value),
+  ];
+  return [element('dt', { text: path.slice(1).replaceAll('/', ' › ') }), element('dd', { class: 'row' }, parts)];
+}
+
+/** The value at a JSON pointer, or undefined. */
+function readPointer(record: unknown, pointer: string): unknown {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>(
+      (value, step) =>
+        typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[step] : undefined,
+      record,
+    );
 }

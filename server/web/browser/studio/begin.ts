@@ -1,4 +1,4 @@
-// The list of flows, and the dialogue in which a new one begins.
+// The list of flows, and the dialog for a new one.
 
 import { element, findElement } from '../element.ts';
 import { get, post } from './requests.ts';
@@ -9,7 +9,7 @@ interface Listed {
 }
 
 export interface FlowList {
-  /** Lists the flows anew, with this one chosen. */
+  /** Reads the flows again and selects one. */
   refresh(chosen: string): Promise<Listed>;
 }
 

@@ -1,4 +1,4 @@
-// The check of the flow: a moment after it was changed, one at a time; and where its problems and screens are by now.
+// Checks the flow after changes, one check at a time, and maps its problems and screens to the current text.
 
 import type { Problem } from '../../../../lib/flow/format/problem.ts';
 import type { CheckedDraft } from '../../studio/draft-work.ts';
@@ -11,9 +11,9 @@ export interface CheckingOptions {
   readonly editor: Editor;
   /** The name of the flow. */
   readonly flow: () => string;
-  /** A place of the flow was chosen. */
+  /** A problem was selected. */
   readonly onPick: (offset: number) => void;
-  /** The text of now was checked. */
+  /** The current text was checked. */
   readonly onChecked: () => void;
   readonly tell: (words: string) => void;
 }
@@ -23,9 +23,9 @@ export interface CheckingPart {
   readonly warnings: number;
   soon(): void;
   now(): Promise<void>;
-  /** The screen that is written at an offset. */
+  /** The screen at an offset. */
   findScreen(offset: number): string | undefined;
-  /** Where a screen is written. */
+  /** The offset of a screen. */
   findOffset(screen: string): number | undefined;
 }
 
@@ -43,7 +43,7 @@ export function checking({ editor, flow, onPick, onChecked, tell }: CheckingOpti
   async function check(): Promise<void> {
     clearTimeout(timer);
     isOld = true;
-    // One at a time: the check of a large flow may take longer than the pauses of its author.
+    // One at a time: the check of a large flow may take longer than pauses in typing.
     if (isChecking) return;
     isChecking = true;
     while (isOld) {
@@ -98,16 +98,16 @@ export function checking({ editor, flow, onPick, onChecked, tell }: CheckingOpti
 }
 
 interface ProblemActions {
-  /** The place of one was chosen. */
+  /** A problem was selected. */
   readonly onPick: (problem: Problem) => void;
-  /** The change that mends one is wanted. */
+  /** A fix was requested. */
   readonly onMend: (problem: Problem) => void;
 }
 
-/** Rows that are shown at once. */
+/** Problems shown at most. */
 const ROWS = 200;
 
-/** Lists the problems; of very many the first, and how many more there are. */
+/** Lists the first problems, and the number of others. */
 function showProblems(problems: readonly Problem[], { onPick, onMend }: ProblemActions): void {
   const list = findElement('problems');
   list.replaceChildren(
@@ -117,7 +117,7 @@ function showProblems(problems: readonly Problem[], { onPick, onMend }: ProblemA
       return element('li', { class: severity }, [
         place,
         element('span', { text: `${message} ${fix}` }),
-        edit && button('Mend', () => onMend(problem)),
+        edit && button('Fix', () => onMend(problem)),
       ]);
     }),
   );
@@ -129,7 +129,7 @@ function showProblems(problems: readonly Problem[], { onPick, onMend }: ProblemA
 export interface DraftCounts {
   readonly errors: number;
   readonly warnings: number;
-  /** Tests that fail. */
+  /** Failing tests. */
   readonly failing: number;
 }
 

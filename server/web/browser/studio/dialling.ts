@@ -1,4 +1,4 @@
-// A phone that dials the draft, and records what it was shown as a test.
+// A phone that dials the draft and records dialogues as tests.
 
 import { element, findElement } from '../element.ts';
 import { Phone, type PhoneLink } from '../phone/phone.ts';
@@ -14,7 +14,7 @@ export interface DialledDraft {
 export interface DiallingOptions {
   readonly draft: () => DialledDraft;
   readonly tests: () => string;
-  /** A dialogue was recorded into the tests. */
+  /** A dialogue was added to the tests. */
   readonly onRecorded: (tests: string) => void;
   readonly tell: (words: string) => void;
 }

@@ -1,4 +1,4 @@
-// The drawing of the draft beside its text: a click on a state leads to the text, keys do the same, and the state of the cursor is marked.
+// The drawing of the draft. Opening a state leads to its text, and the state at the cursor is marked.
 
 import { bringIntoView, stateButtons } from '../drawn-states.ts';
 import { findElement } from '../element.ts';
@@ -11,9 +11,9 @@ export interface DrawnFlow {
 }
 
 export interface DrawingPart {
-  /** Draws a draft without errors; one that cannot be drawn leaves the drawing as it was, and says so. */
+  /** Draws a draft without errors. On failure the drawing stays, with a message. */
   draw(draft: DrawnFlow): Promise<void>;
-  /** Says that the drawing is older than the text. */
+  /** Shows that the drawing is outdated. */
   outdate(): void;
   /** Marks the state of a screen. */
   mark(screen: string | undefined): void;
@@ -21,7 +21,7 @@ export interface DrawingPart {
 
 const STEP = 1.25;
 const SCALES = { least: 0.3, most: 2.5 };
-/** Of a drawing that takes longer it is said that it is made. */
+/** Drawings that take longer show a progress message. */
 const QUICK_MS = 300;
 
 export function drawingPart({ onPick }: { readonly onPick: (screen: string) => void }): DrawingPart {
@@ -29,21 +29,15 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
   const words = findElement('drawn');
   let svg: SVGSVGElement | undefined;
   let natural = 0;
-  let scale = 0.85;
   let marked: string | undefined;
-  let asked = 0;
+  let lastRequest = 0;
   let last: DrawnFlow | undefined;
   let isPart = false;
 
-  const resize = () => svg?.setAttribute('width', String(Math.round(natural * scale)));
-  const zoom = (by: number) => {
-    scale = Math.min(SCALES.most, Math.max(SCALES.least, scale * by));
-    resize();
-  };
-  findElement('smaller').addEventListener('click', () => zoom(1 / STEP));
-  findElement('larger').addEventListener('click', () => zoom(STEP));
+  const zoom = zoomButtons(() => resize());
+  const resize = () => svg?.setAttribute('width', String(Math.round(natural * zoom.scale)));
   const states = stateButtons(box, {
-    says: 'Screen: leads to its text',
+    says: 'Screen: go to its text',
     onOpen: (state) => onPick(state.split('.')[0]!),
   });
 
@@ -72,20 +66,20 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
   }
 
   async function draw(draft: DrawnFlow, focus?: string): Promise<void> {
-    const turn = ++asked;
+    const request = ++lastRequest;
     last = draft;
     const slow = setTimeout(() => {
-      if (turn === asked) words.textContent = 'Drawing …';
+      if (request === lastRequest) words.textContent = 'Drawing …';
     }, QUICK_MS);
     try {
       const body = focus === undefined ? draft : { ...draft, focus };
-      const drawn = await post<{ svg: string; states: number; shown: number; focus?: string }>('/drawing', body);
-      if (turn !== asked) return;
-      isPart = drawn.shown < drawn.states;
-      words.textContent = isPart ? `${drawn.shown} of ${drawn.states} states, around ${drawn.focus}` : '';
-      show(drawn.svg);
+      const result = await post<{ svg: string; states: number; shown: number; focus?: string }>('/drawing', body);
+      if (request !== lastRequest) return;
+      isPart = result.shown < result.states;
+      words.textContent = isPart ? `${result.shown} of ${result.states} states, around ${result.focus}` : '';
+      show(result.svg);
     } catch (error) {
-      if (turn === asked) words.textContent = error instanceof Refused ? error.message : String(error);
+      if (request === lastRequest) words.textContent = error instanceof Refused ? error.message : String(error);
     } finally {
       clearTimeout(slow);
     }
@@ -94,7 +88,7 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
   return {
     draw,
     outdate: () => {
-      words.textContent = svg ? 'As it was before the errors.' : 'It is drawn when the errors are mended.';
+      words.textContent = svg ? 'As before the errors.' : 'Fix the errors to see the drawing.';
     },
     mark(screen) {
       if (screen === marked) return;
@@ -104,4 +98,16 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
       if (isPart && isMissing && last) void draw(last, screen);
     },
   };
+}
+
+/** Starts the zoom buttons and holds their scale. */
+function zoomButtons(onZoom: () => void): { readonly scale: number } {
+  const zoom = { scale: 0.85 };
+  const change = (by: number) => {
+    zoom.scale = Math.min(SCALES.most, Math.max(SCALES.least, zoom.scale * by));
+    onZoom();
+  };
+  findElement('smaller').addEventListener('click', () => change(1 / STEP));
+  findElement('larger').addEventListener('click', () => change(STEP));
+  return zoom;
 }

@@ -1,5 +1,5 @@
-// The text editor: JSON with proposals, explanations and problems of the server. It stands in a shadow tree, where its styles are
-// allowed by the policy of the page.
+// The text editor: JSON with completions, explanations and problems of the server. In a shadow tree, where the content
+// security policy allows its styles.
 
 import { acceptCompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
@@ -21,38 +21,38 @@ export interface EditorOptions {
   /** The name of the flow. */
   readonly flow: () => string;
   readonly onChange: (document: EditedDocument) => void;
-  /** The cursor is in another place of the flow. */
+  /** The cursor has moved. */
   readonly onMove: (offset: number) => void;
   readonly onSave: () => void;
-  /** What was to be mended was edited meanwhile, and stays as it is. */
+  /** A fix was not applied because the text has changed. */
   readonly onMissed: () => void;
 }
 
 export interface SentEdit {
   readonly edit: TextEdit;
-  /** The text that it was found in. */
+  /** The checked text. */
   readonly sent: SentText;
 }
 
 export interface Editor {
   readonly open: EditedDocument;
   text(document: EditedDocument): string;
-  /** The text, to be sent away; places in the answer are found through it. */
+  /** The text to send, which maps positions of the answer to current ones. */
   send(document: EditedDocument): SentText;
-  /** Another text, without a way back to the one before. */
+  /** Replaces the text without undo. */
   load(document: EditedDocument, text: string): void;
-  /** Another text, as an edit that can be taken back. */
+  /** Replaces the text as an edit with undo. */
   change(document: EditedDocument, text: string): void;
   show(document: EditedDocument): void;
-  /** Marks what is wrong with a text that was sent. */
+  /** Marks the problems of a sent text. */
   problems(document: EditedDocument, problems: readonly Problem[], sent: SentText): void;
-  /** Makes a change that mends a text that was sent, unless the place was edited meanwhile. */
+  /** Applies a fix to a sent text, unless its place has changed. */
   mend(document: EditedDocument, change: SentEdit): void;
-  /** Whether this is the text, with any line ends. */
+  /** Whether the text is the same, apart from line endings. */
   isSame(document: EditedDocument, text: string): boolean;
-  /** Moves the cursor there and shows the place. */
+  /** Moves the cursor and scrolls there. */
   reveal(document: EditedDocument, offset: number): void;
-  /** The offsets of the value at a JSON pointer; undefined where there is none. */
+  /** Range of the value at a JSON pointer, or undefined. */
   find(document: EditedDocument, pointer: string): { readonly from: number; readonly to: number } | undefined;
   replace(document: EditedDocument, edit: TextEdit): void;
 }
@@ -60,67 +60,42 @@ export interface Editor {
 export function openEditor({ host, flow, onChange, onMove, onSave, onMissed }: EditorOptions): Editor {
   const root = openShadow(host);
   let open: EditedDocument = 'flow';
-  const save = () => {
-    onSave();
-    return true;
-  };
-  const keys = keymap.of([
-    { key: 'Mod-s', run: save, preventDefault: true },
-    { key: 'Tab', run: acceptCompletion },
-    ...closeBracketsKeymap,
-    ...defaultKeymap,
-    ...searchKeymap,
-    ...historyKeymap,
-    ...foldKeymap,
-    ...completionKeymap,
-    ...lintKeymap,
-  ]);
-  const heard = EditorView.updateListener.of((update) => {
+  const onUpdate = EditorView.updateListener.of((update) => {
     if (update.docChanged) {
       followed[open].note(update.changes);
       onChange(open);
     }
     if ((update.selectionSet || update.docChanged) && open === 'flow') onMove(update.state.selection.main.head);
   });
-  const shared = [...LOOK, history(), closeBrackets(), highlightSelectionMatches(), keys, heard, lintGutter()];
-  const help = (describe: DescribeDraft) => [proposals(describe), explanations(describe)];
-  const label = (name: string) => EditorView.contentAttributes.of({ 'aria-label': name, tabindex: '0' });
-  const extensions: { readonly [document in EditedDocument]: Extension } = {
-    flow: [...shared, label('The flow as JSON'), ...help((text) => ({ flow: flow(), text }))],
-    tests: [
-      ...shared,
-      label('The tests as JSON'),
-      ...help((tests) => ({ flow: flow(), text: readState('flow').doc.toString(), tests })),
-    ],
-  };
+  const extensions = editorExtensions({ flow, flowText: () => readState('flow').doc.toString(), onUpdate, onSave });
   const make = (document: EditedDocument, doc: string) => EditorState.create({ doc, extensions: extensions[document] });
-  const kept = { flow: make('flow', ''), tests: make('tests', '') };
+  const states = { flow: make('flow', ''), tests: make('tests', '') };
   const followed = { flow: followText(), tests: followText() };
-  const view = new EditorView({ state: kept.flow, parent: root, root });
-  const readState = (document: EditedDocument) => (document === open ? view.state : kept[document]);
+  const view = new EditorView({ state: states.flow, parent: root, root });
+  const readState = (document: EditedDocument) => (document === open ? view.state : states[document]);
   const setState = (document: EditedDocument, state: EditorState) => {
-    kept[document] = state;
+    states[document] = state;
     followed[document].restart();
     if (document === open) view.setState(state);
   };
   const show = (document: EditedDocument) => {
     if (document === open) return;
-    kept[open] = view.state;
+    states[open] = view.state;
     open = document;
-    view.setState(kept[document]);
+    view.setState(states[document]);
   };
   const replace: Editor['replace'] = (document, changes) => {
     if (document === open) view.dispatch({ changes });
     else {
-      const update = kept[document].update({ changes });
-      kept[document] = update.state;
+      const update = states[document].update({ changes });
+      states[document] = update.state;
       followed[document].note(update.changes);
       onChange(document);
     }
   };
   const mend: Editor['mend'] = (document, { edit, sent }) => {
-    const found = sent.findEdit(edit);
-    if (found) replace(document, found);
+    const current = sent.findEdit(edit);
+    if (current) replace(document, current);
     else onMissed();
   };
   const compared = { flow: readText(''), tests: readText('') };
@@ -145,7 +120,7 @@ export function openEditor({ host, flow, onChange, onMove, onSave, onMissed }: E
       const marks = problems.flatMap((problem) => makeDiagnostic(problem, { state, sent, apply }));
       const change = setDiagnostics(state, marks);
       if (document === open) view.dispatch(change);
-      else kept[document] = state.update(change).state;
+      else states[document] = state.update(change).state;
     },
     reveal(document, offset) {
       show(document);
@@ -163,7 +138,41 @@ export function openEditor({ host, flow, onChange, onMove, onSave, onMissed }: E
   };
 }
 
-/** A text as the editor reads it, with which its document is compared without being copied. */
+interface ExtensionOptions extends Pick<EditorOptions, 'flow' | 'onSave'> {
+  readonly flowText: () => string;
+  readonly onUpdate: Extension;
+}
+
+function editorExtensions({ flow, flowText, onUpdate, onSave }: ExtensionOptions) {
+  const save = () => {
+    onSave();
+    return true;
+  };
+  const keys = keymap.of([
+    { key: 'Mod-s', run: save, preventDefault: true },
+    { key: 'Tab', run: acceptCompletion },
+    ...closeBracketsKeymap,
+    ...defaultKeymap,
+    ...searchKeymap,
+    ...historyKeymap,
+    ...foldKeymap,
+    ...completionKeymap,
+    ...lintKeymap,
+  ]);
+  const shared = [...LOOK, history(), closeBrackets(), highlightSelectionMatches(), keys, onUpdate, lintGutter()];
+  const make = (name: string, describe: DescribeDraft): Extension => [
+    ...shared,
+    EditorView.contentAttributes.of({ 'aria-label': name, tabindex: '0' }),
+    proposals(describe),
+    explanations(describe),
+  ];
+  return {
+    flow: make('The flow as JSON', (text) => ({ flow: flow(), text })),
+    tests: make('The tests as JSON', (tests) => ({ flow: flow(), text: flowText(), tests })),
+  } satisfies { readonly [document in EditedDocument]: Extension };
+}
+
+/** A text as a document of the editor, for comparison without copying. */
 function readText(text: string): { readonly text: string; readonly doc: Text } {
   return { text, doc: Text.of(text.split(/\r\n?|\n/)) };
 }
@@ -183,7 +192,7 @@ interface DiagnosticPlace {
   readonly apply: (edit: TextEdit) => void;
 }
 
-/** None when its place is gone. */
+/** Empty if the place is gone. */
 function makeDiagnostic(problem: Problem, { state, sent, apply }: DiagnosticPlace): Diagnostic[] {
   const { line, column, severity, code, message, fix, edit } = problem;
   const from = sent.findPlace(line, column);

@@ -1,38 +1,38 @@
-// Places of a text that was sent away, followed through what is typed until the answer comes, and after it.
+// Maps positions of a sent text to the current text through the edits since.
 
 import type { ChangeDesc, ChangeSet, Text } from '@codemirror/state';
 import type { TextEdit } from '../../../../lib/flow/format/problem.ts';
 
-/** A text as it was when it was sent. */
+/** A text at the time it was sent. */
 export interface SentText {
   readonly text: string;
-  /** Whether it has become the text of now by edits; not once another text was loaded. */
+  /** Whether the current text derives from it by edits. False once another text was loaded. */
   isCurrent(): boolean;
-  /** Where a place of it is now, as an offset; undefined when it is not current. */
+  /** Maps an offset to the current text; undefined if not current. */
   findOffset(offset: number): number | undefined;
-  /** Where a place of now was in it. */
+  /** Maps an offset of the current text back. */
   findSent(offset: number): number;
-  /** The same of a line and a column, both 1-based. */
+  /** Maps a line and column, both 1-based. */
   findPlace(line: number, column: number): number | undefined;
-  /** A change of it as it has to be made now; undefined when what it replaces was edited meanwhile. */
+  /** Maps an edit; undefined if the text that it replaces has changed. */
   findEdit(edit: TextEdit): TextEdit | undefined;
 }
 
 export interface FollowedText {
-  /** The text has changed. */
+  /** Records an edit. */
   note(changes: ChangeSet): void;
-  /** Another text takes its place: nothing of the one before can be found. */
+  /** Records that another text was loaded. */
   restart(): void;
   send(doc: Text): SentText;
 }
 
-/** A point in time of a text, with what was changed next. */
+/** A state of a text, with the edit that follows it. */
 interface Moment {
   next?: { readonly changes: ChangeDesc; readonly moment: Moment };
 }
 
 export function followText(): FollowedText {
-  // A text that was sent holds the moment of its sending, and so exactly the changes that came after it.
+  // A sent text references its state, and so keeps exactly the edits after it alive.
   let now: Moment = {};
   return {
     note(changes) {

@@ -1,4 +1,4 @@
-// What the server knows of a place of the flow: proposals while it is typed, and explanations under the pointer.
+// Completions and hover explanations from the server.
 
 import {
   autocompletion,
@@ -24,17 +24,17 @@ const TYPES: { readonly [kind: string]: string } = {
   flow: 'namespace',
 };
 
-/** The draft that a text belongs to; `tests` where the text in the editor is that of its tests. */
+/** A draft; `tests` if the editor shows its tests. */
 export interface HelpedDraft {
   readonly flow: string;
   readonly text: string;
   readonly tests?: string;
 }
 
-/** Makes of the text in the editor what the server is asked about. */
+/** Makes the draft of the text in the editor. */
 export type DescribeDraft = (text: string) => HelpedDraft;
 
-/** Proposals for a text of a draft. */
+/** Completions for a draft. */
 export function proposals(describe: DescribeDraft): Extension {
   const source = async (context: CompletionContext): Promise<CompletionResult | null> => {
     const before = context.state.sliceDoc(Math.max(0, context.pos - 2), context.pos);
@@ -53,7 +53,7 @@ export function proposals(describe: DescribeDraft): Extension {
   return autocompletion({ override: [source], icons: false, activateOnTyping: true });
 }
 
-// `behind`: characters behind the cursor that are replaced, too.
+// `behind`: number of characters after the cursor to replace.
 function toOption({ label, kind, detail, info, insert, caret }: Completion, behind: number) {
   return {
     label,
@@ -68,7 +68,7 @@ function toOption({ label, kind, detail, info, insert, caret }: Completion, behi
   };
 }
 
-/** Explanations of what is under the pointer. */
+/** Explanations under the pointer. */
 export function explanations(describe: DescribeDraft): Extension {
   return hoverTooltip(async (view, offset) => {
     const body = { ...describe(view.state.doc.toString()), offset };

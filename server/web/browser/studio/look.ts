@@ -1,4 +1,4 @@
-// How the editors of the studio look: colours of the page, in a shadow tree, where their styles are allowed by its policy.
+// Theme of the editors: the colors of the page, in a shadow tree, where the content security policy allows their styles.
 
 import { json } from '@codemirror/lang-json';
 import { bracketMatching, foldGutter, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
@@ -16,7 +16,7 @@ import { tags } from '@lezer/highlight';
 const THEME = EditorView.theme({
   '&': { height: '100%', color: 'var(--ink)', backgroundColor: 'var(--card)', fontSize: '13.5px' },
   '.cm-scroller': {
-    fontFamily: 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
+    fontFamily: 'var(--mono)',
     lineHeight: '1.5',
   },
   '.cm-gutters': { backgroundColor: 'var(--card)', color: 'var(--soft)', border: 'none' },
@@ -64,7 +64,7 @@ const COLOURS = HighlightStyle.define([
   { tag: [tags.bool, tags.null], color: 'var(--code-word)' },
 ]);
 
-/** Of every editor: JSON in lines with numbers. */
+/** Extensions of every editor. */
 export const LOOK: readonly Extension[] = [
   lineNumbers(),
   foldGutter(),
@@ -79,12 +79,12 @@ export const LOOK: readonly Extension[] = [
   THEME,
 ];
 
-/** A tree of its own in an element of the page. */
+/** The shadow tree of an element. */
 export function openShadow(host: HTMLElement): ShadowRoot {
   return host.shadowRoot ?? host.attachShadow({ mode: 'open' });
 }
 
-/** Shows what differs between two texts, in an element of the page. */
+/** Shows the difference of two texts in an element. */
 export function showDifference(host: HTMLElement, original: string, doc: string): void {
   const root = openShadow(host);
   root.replaceChildren();
@@ -92,7 +92,7 @@ export function showDifference(host: HTMLElement, original: string, doc: string)
   const extensions = [
     ...[lineNumbers(), json(), syntaxHighlighting(COLOURS), THEME, EditorView.lineWrapping],
     ...[EditorState.readOnly.of(true), EditorView.editable.of(false), difference],
-    EditorView.contentAttributes.of({ 'aria-label': 'What differs', tabindex: '0' }),
+    EditorView.contentAttributes.of({ 'aria-label': 'Differences', tabindex: '0' }),
   ];
   new EditorView({ doc, extensions, parent: root, root });
 }

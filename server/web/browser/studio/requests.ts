@@ -1,6 +1,6 @@
-// What the studio asks its server.
+// Requests of the studio.
 
-/** An answer that is no 200: its status, and what it holds. */
+/** An error answer: status and body. */
 export class Refused extends Error {
   readonly status: number;
   readonly body: unknown;
@@ -12,8 +12,8 @@ export class Refused extends Error {
   }
 }
 
-async function read<T>(asked: Promise<Response>): Promise<T> {
-  const answer = await asked.catch(() => {
+async function read<T>(request: Promise<Response>): Promise<T> {
+  const answer = await request.catch(() => {
     throw new Refused(0, { error: 'The server did not answer. Is it running?' });
   });
   const body: unknown = await answer.json().catch(() => null);
@@ -21,10 +21,10 @@ async function read<T>(asked: Promise<Response>): Promise<T> {
   return body as T;
 }
 
-/** GET below /studio; rejects with {@link Refused}. */
+/** GET below /studio. Rejects with {@link Refused}. */
 export const get = <T>(path: string): Promise<T> => read<T>(fetch(`/studio${path}`));
 
-/** POST below /studio; rejects with {@link Refused}. */
+/** POST below /studio. Rejects with {@link Refused}. */
 export function post<T>(path: string, body: object): Promise<T> {
   const headers = { 'Content-Type': 'application/json' };
   return read<T>(fetch(`/studio${path}`, { method: 'POST', headers, body: JSON.stringify(body) }));

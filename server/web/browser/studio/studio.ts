@@ -1,4 +1,4 @@
-// The page of the studio: one flow at a time, its text and its tests, and the parts that follow them as they change.
+// The page of the studio: the text and tests of one flow, and the parts that follow their changes.
 
 import type { EditedFlow } from '../../../menus/files.ts';
 import type { TestedDraft } from '../../studio/draft-work.ts';
@@ -6,15 +6,14 @@ import { findElement } from '../element.ts';
 import { startHeader } from '../site.ts';
 import { beginning } from './begin.ts';
 import { checking, describeState } from './checking.ts';
-import { type Conflict, conflictPart } from './conflict.ts';
 import { dialling } from './dialling.ts';
 import { drawingPart } from './drawing.ts';
 import { type EditedDocument, openEditor } from './editor.ts';
 import type { SentText } from './followed.ts';
-import { storeDrafts } from './kept.ts';
 import { get, post, type Refused } from './requests.ts';
 import { testing } from './testing.ts';
-import { versionsPart } from './versions.ts';
+import { storeDrafts } from './unsaved.ts';
+import { type Conflict, conflictPart, versionsPart } from './versions.ts';
 import { wordsPart } from './words.ts';
 
 startHeader();
@@ -29,7 +28,7 @@ let flow = '';
 let base: EditedFlow = { flow: { text: '', hash: '' }, tests: { text: '', hash: '' } };
 let failing = 0;
 let isSaving = false;
-/** The tests that were run last. */
+/** The tests of the last run. */
 let testsSent: SentText | undefined;
 let testTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -43,16 +42,16 @@ const editor = openEditor({
   host: findElement('editor'),
   flow: () => flow,
   onChange: (document) => {
-    kept.keepSoon();
+    stored.keepSoon();
     showState();
     if (document === 'tests') return testSoon();
-    // Tests wait for what the check says of this text.
+    // Tests run after the check.
     clearTimeout(testTimer);
     checks.soon();
   },
   onMove: (offset) => drawing.mark(checks.findScreen(offset)),
   onSave: () => void save(),
-  onMissed: () => tell('The text was edited there meanwhile. Wait until it is checked again.'),
+  onMissed: () => tell('The text there has changed. Wait for the next check.'),
 });
 const draft = () => ({ flow, text: editor.text('flow') });
 const drawing = drawingPart({
@@ -98,7 +97,7 @@ const versions = versionsPart({
   draft,
   onRestore: (text) => {
     editor.change('flow', text);
-    tell('The version is in the editor. Save, and it is served.');
+    tell('The version is in the editor. Save to serve it.');
     showDocument('flow');
   },
 });
@@ -107,7 +106,7 @@ dialling({
   tests: () => editor.text('tests'),
   onRecorded: (text) => {
     editor.change('tests', text);
-    tell('The dialogue is a test now. Save, and it is in the file.');
+    tell('The dialogue was added to the tests. Save to write the file.');
     void tests.run();
   },
   tell,
@@ -115,7 +114,7 @@ dialling({
 
 const conflict = conflictPart({
   onTakeDisk: () => {
-    kept.forget(flow);
+    stored.forget(flow);
     void load(flow);
   },
   onKeepMine: ({ file, present }) => {
@@ -124,8 +123,8 @@ const conflict = conflictPart({
   },
   tell,
 });
-const showConflict = (found: Conflict) => conflict.show(found, editor.text(found.file));
-const kept = storeDrafts({
+const showConflict = (next: Conflict) => conflict.show(next, editor.text(next.file));
+const stored = storeDrafts({
   flow: () => flow,
   unsaved: () => (isDirty() ? { flow: editor.text('flow'), tests: editor.text('tests') } : undefined),
 });
@@ -133,11 +132,11 @@ const flowList = beginning({
   onBegun: async (name) => {
     await flowList.refresh(name);
     await load(name);
-    tell('The flow is there and served. Change it as you like.');
+    tell('The flow was created and is served.');
   },
 });
 
-/** A text of the editor with the line ends that its file has. */
+/** A text of the editor, with the line endings of its file. */
 function fileText(document: EditedDocument): string {
   const text = editor.text(document);
   return base[document].text.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
@@ -160,7 +159,7 @@ function testSoon(): void {
   testTimer = setTimeout(() => void tests.run(), TEST_MS);
 }
 
-/** What only the part that is open needs. */
+/** Refreshes the open part. */
 function refreshPart(): void {
   if (!flow) return;
   const { part } = page.dataset;
@@ -189,8 +188,8 @@ function reveal(document: EditedDocument, offset: number): void {
 }
 
 function revealPointer(document: EditedDocument, pointer: string): void {
-  const found = editor.find(document, pointer);
-  if (found) reveal(document, found.from);
+  const range = editor.find(document, pointer);
+  if (range) reveal(document, range.from);
 }
 
 async function save(): Promise<void> {
@@ -208,9 +207,9 @@ async function save(): Promise<void> {
   };
   try {
     base = await post<EditedFlow>('/save', body);
-    kept.forget(flow);
-    if (isDirty()) kept.keepSoon();
-    tell('Saved, and served from now on.');
+    stored.forget(flow);
+    if (isDirty()) stored.keepSoon();
+    tell('Saved and served.');
     void flowList.refresh(flow);
     refreshPart();
   } catch (error) {
@@ -229,12 +228,12 @@ function showRefusal({ status, body, message }: Refused): void {
 function showFailures(refused: TestedDraft): void {
   if (refused.reports.length || refused.problems.length) tests.show({ ...refused, problems: [] });
   failing = refused.reports.filter(({ failures }) => failures.length).length;
-  tell(checks.errors ? 'Not saved: the flow has errors.' : 'Not saved: its tests do not pass.');
+  tell(checks.errors ? 'Not saved: the flow has errors.' : 'Not saved: its tests fail.');
   if (!checks.errors) openPart('tests');
 }
 
 async function load(name: string): Promise<void> {
-  kept.keepNow();
+  stored.keepNow();
   flow = name;
   flows.value = name;
   conflict.hide();
@@ -243,10 +242,10 @@ async function load(name: string): Promise<void> {
   } catch (error) {
     return tell((error as Error).message);
   }
-  const unsaved = kept.find(name);
+  const unsaved = stored.find(name);
   editor.load('flow', unsaved?.flow ?? base.flow.text);
   editor.load('tests', unsaved?.tests ?? base.tests.text);
-  if (unsaved) tell('This is what you had not saved.');
+  if (unsaved) tell('Unsaved changes were restored.');
   failing = 0;
   history.replaceState(null, '', `#${name}`);
   showDocument('flow');
@@ -254,7 +253,7 @@ async function load(name: string): Promise<void> {
   await checks.now();
 }
 
-/** Another program may have written the file while the page was not looked at. */
+/** Detects writes of other programs while the page was in the background. */
 async function lookAtDisk(): Promise<void> {
   const present = flow && (await get<EditedFlow>(`/flows/${encodeURIComponent(flow)}`).catch(() => undefined));
   if (!present) return;
@@ -265,7 +264,7 @@ async function lookAtDisk(): Promise<void> {
   base = present;
   editor.load('flow', base.flow.text);
   editor.load('tests', base.tests.text);
-  tell('The file was changed on disk; this is its text now.');
+  tell('The file has changed on disk and was reloaded.');
   checks.soon();
 }
 

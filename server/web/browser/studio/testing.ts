@@ -1,4 +1,4 @@
-// The tests of the draft: run when it has no errors, with what differs; and updated to what the draft shows.
+// Runs the tests of a draft without errors, shows failures, and updates expectations.
 
 import type { FlowTestFailure } from '../../../../lib/flow/testing/run.ts';
 import type { TestedDraft } from '../../studio/draft-work.ts';
@@ -13,9 +13,9 @@ export interface SentTests {
 
 export interface TestingOptions {
   readonly draft: () => SentTests;
-  /** The tests were written anew. */
+  /** Expectations were updated. */
   readonly onUpdate: (tests: string) => void;
-  /** A place of the tests was chosen. */
+  /** A failure was selected. */
   readonly onPick: (pointer: string) => void;
   readonly onTested: (tested: TestedDraft) => void;
 }
@@ -30,10 +30,10 @@ export function testing({ draft, onUpdate, onPick, onTested }: TestingOptions): 
   const words = findElement('tested');
   let asked = 0;
   let updates = 0;
-  /** What the results that are shown are of. */
+  /** The draft and tests of the results on the page. */
   let shown: SentTests | undefined;
 
-  // After each change. An update is not given up for it, and what it has shown already is not asked again.
+  // Runs after each change, except during an update, or if nothing has changed since the last run.
   async function run(): Promise<void> {
     const { flow, text, tests } = draft();
     const isShown = shown?.flow === flow && shown.text === text && shown.tests === tests;

@@ -1,7 +1,10 @@
-// The versions that were saved here: each as it differs from the text in the editor, and back into it.
+// Other texts of the same flow, each shown as it differs from the text in the editor: the versions saved here, which can be put
+// back, and a file that another program has changed, where the author decides.
 
+import type { EditedFile } from '../../../menus/files.ts';
 import type { VersionEntry } from '../../studio/versions.ts';
 import { button, element, findElement } from '../element.ts';
+import type { EditedDocument } from './editor.ts';
 import { showDifference } from './look.ts';
 import { get } from './requests.ts';
 
@@ -24,7 +27,7 @@ export function versionsPart({ draft, onRestore }: VersionsOptions): { refresh()
     restore.hidden = true;
     box.hidden = true;
     list.replaceChildren(...versions.map((one) => element('li', {}, [button(describe(one), () => void open(one))])));
-    if (!versions.length) list.append(element('li', { class: 'quiet', text: 'Nothing was saved here yet.' }));
+    if (!versions.length) list.append(element('li', { class: 'quiet', text: 'No versions yet.' }));
   }
 
   async function open({ id }: VersionEntry): Promise<void> {
@@ -43,4 +46,50 @@ export function versionsPart({ draft, onRestore }: VersionsOptions): { refresh()
 
 function describe({ at, by }: VersionEntry): string {
   return by === 'disk' ? 'Before the first save' : `${new Date(at).toLocaleString()} · ${by}`;
+}
+
+// --- conflicts with the file on disk ---
+
+/** The file, and its text on disk. */
+export interface Conflict {
+  readonly file: EditedDocument;
+  readonly present: EditedFile;
+}
+
+export interface ConflictOptions {
+  readonly onTakeDisk: () => void;
+  /** The next save may replace the text on disk. */
+  readonly onKeepMine: (conflict: Conflict) => void;
+  readonly tell: (words: string) => void;
+}
+
+export interface ConflictPart {
+  show(conflict: Conflict, mine: string): void;
+  hide(): void;
+}
+
+export function conflictPart({ onTakeDisk, onKeepMine, tell }: ConflictOptions): ConflictPart {
+  const box = findElement('conflict');
+  let shown: Conflict | undefined;
+  const hide = () => {
+    box.hidden = true;
+  };
+  findElement('take-disk').addEventListener('click', () => {
+    hide();
+    onTakeDisk();
+  });
+  findElement('keep-mine').addEventListener('click', () => {
+    hide();
+    if (shown) onKeepMine(shown);
+  });
+  return {
+    show(conflict, mine) {
+      shown = conflict;
+      box.hidden = false;
+      showDifference(findElement('conflict-diff'), conflict.present.text, mine);
+      box.scrollIntoView({ block: 'nearest' });
+      tell('Not saved: the file has changed on disk.');
+    },
+    hide,
+  };
 }

@@ -1,5 +1,4 @@
-// The texts of the draft in all its languages, side by side, with the room that each takes; what is edited here is edited in the
-// text.
+// The texts of the draft in all its languages, side by side, with their lengths. Edits go to the editor.
 
 import type { TranslatedText } from '../../studio/wordings.ts';
 import { button, element, findElement } from '../element.ts';
@@ -12,7 +11,7 @@ export interface WordsOptions {
   readonly onPick: (pointer: string) => void;
 }
 
-/** Rows that are drawn at once. */
+/** Rows drawn at once. */
 const ROWS = 150;
 const SCREEN_SEPTETS = 182;
 
@@ -27,7 +26,7 @@ export function wordsPart({ draft, write, onPick }: WordsOptions): { refresh(): 
     const found = await post<{ langs: string[]; wordings: TranslatedText[] }>('/texts', draft()).catch(() => undefined);
     if (!found) return;
     ({ langs, wordings: all } = found);
-    // Not while one of its fields is typed into.
+    // Not while the user types in a field.
     if (!box.contains(document.activeElement) || document.activeElement === box) show();
   }
 
@@ -39,7 +38,7 @@ export function wordsPart({ draft, write, onPick }: WordsOptions): { refresh(): 
       values.some((one) => one?.text.toLowerCase().includes(wanted));
     const found = all.filter(fits);
     box.style.setProperty('--langs', String(langs.length));
-    const head = element('div', { class: 'wording head' }, [
+    const head = element('div', { class: 'wording head quiet' }, [
       element('span', { text: 'Where' }),
       ...langs.map((lang) => element('span', { text: lang })),
     ]);
@@ -50,7 +49,7 @@ export function wordsPart({ draft, write, onPick }: WordsOptions): { refresh(): 
         show();
       });
     box.replaceChildren(head, ...found.slice(0, rows).map(drawRow), ...(more ? [more] : []));
-    if (!found.length) box.append(element('p', { class: 'quiet', text: 'There is no such text.' }));
+    if (!found.length) box.append(element('p', { class: 'quiet', text: 'No matches.' }));
   }
 
   function drawRow({ pointer, values }: TranslatedText): HTMLElement {
@@ -70,7 +69,7 @@ export function wordsPart({ draft, write, onPick }: WordsOptions): { refresh(): 
     field.value = value?.text ?? '';
     if (!value) field.placeholder = 'missing';
     field.addEventListener('change', () => {
-      // One text for all languages becomes one for each, as soon as two of them differ.
+      // A text for all languages is split as soon as two languages differ.
       const texts = langs.map((_, index) => (index === at ? field.value : (values[index]?.text ?? '')));
       const isOne = langs.length === 1 || texts.every((text) => text === texts[0]);
       const byLang = Object.fromEntries(
@@ -82,7 +81,7 @@ export function wordsPart({ draft, write, onPick }: WordsOptions): { refresh(): 
     const size = value ? `${value.used}${value.isGsm ? '' : ' · UCS-2'}` : '';
     return element('div', { class: value ? '' : 'missing', is: { 'data-lang': lang } }, [
       field,
-      element('small', { class: isTooLong ? 'over' : '', text: size }),
+      element('small', { class: isTooLong ? 'bad' : '', text: size }),
     ]);
   }
 
