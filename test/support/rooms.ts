@@ -246,7 +246,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/web/diagram': room(
     'lib lib/diagram lib/flow/expression lib/flow/run machines server/config server/web',
-    'lib/engine lib/flow/testing',
+    'lib/engine',
   ),
   'server/web/inspector': room(
     'lib lib/engine lib/engine/machine lib/flow/run lib/flow/testing lib/inspection lib/json lib/store/redis lib/ussd server/config server/http server/web server/web/diagram server/web/kit',

@@ -173,7 +173,7 @@ test('operators see how many tokens were refused, by reason', () => {
   const lines = counts.metrics().join('\n');
   assert.match(lines, 'twinline_tokens_refused_total{reason="expired"} 2');
   assert.match(lines, 'twinline_tokens_refused_total{reason="missing"} 1');
-  assert.match(lines, 'Tokens of the agent service that were refused.');
+  assert.match(lines, 'Tokens refused by the agent service.');
 });
 
 test.run();
