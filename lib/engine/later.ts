@@ -2,7 +2,7 @@
 
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { ERROR_CODES, TwinlineError } from '../errors.ts';
-import { isObject } from '../given.ts';
+import { isObject, requireGiven } from '../given.ts';
 import type { Json } from '../json/json.ts';
 import type { Keyring } from '../keyring.ts';
 import { openText, sealText } from '../sealing.ts';
@@ -35,7 +35,9 @@ export function nameCall(call: ServiceCall, makeToken: (() => string) | undefine
  *   },
  * };
  */
-export function later(call: ServiceCall, { within }: { readonly within: number }): LaterAnswer {
+export function later(call: ServiceCall, options: { readonly within: number }): LaterAnswer {
+  requireGiven('answer a call later', options, {});
+  const { within } = options;
   if (!Number.isInteger(within) || within < 1 || within > ENGINE_LIMITS.laterMs)
     throw new TwinlineError(
       'ERR_INPUT',

@@ -28,7 +28,7 @@ function session(config: object, services: Services, timeoutMs = 5_000) {
   const ended: boolean[] = [];
   const machine = compileMachine(createMachine(config as never));
   const calls = new Proxy({}, { get: () => ({ timeoutMs }) });
-  const here = place(machineConversation(machine, { calls }), {
+  const here = place(machineConversation(machine, { calls, shown: 'all' }), {
     services,
     onProblem: (problem) => problems.push(problem),
     onTurn: (turn) => ended.push(turn.ended),

@@ -77,7 +77,7 @@ async function pass(session: Session, ms: number): Promise<void> {
 function restarted({ document, store, clock }: Session) {
   const machine = compileMachine(toMachine(document));
   machine.source.options.maxIterations = MICROSTEPS;
-  return createEngine({ store, clock, conversations: [machineConversation(machine)] });
+  return createEngine({ store, clock, conversations: [machineConversation(machine, { shown: 'all' })] });
 }
 
 function stored({ store }: Session) {

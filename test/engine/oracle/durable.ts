@@ -87,7 +87,7 @@ export async function inSession(
     store,
     clock,
     services: makeServices(behaviours, clock),
-    conversations: [machineConversation(machine, { calls })],
+    conversations: [machineConversation(machine, { calls, shown: 'all' })],
     ttlSeconds: LONG_MS,
     onTurn: (turn) => {
       report = turn;
