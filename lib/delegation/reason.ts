@@ -38,6 +38,7 @@ export const TOKEN_REASONS = {
 /** Why a token is refused; a key of `TOKEN_REASONS`. */
 export type TokenReason = keyof typeof TOKEN_REASONS;
 
+/** A refused token, with the reason. */
 export interface Refused {
   readonly ok: false;
   readonly reason: TokenReason;

@@ -174,6 +174,7 @@ export interface TurnInspection extends Omit<Trace, 'transitions'> {
   readonly waiting: boolean;
 }
 
+/** Receives what an engine does while somebody watches; see `inspectEngine`. */
 export interface Inspector {
   /** Asked when a turn begins: while it is false, watching costs a turn no more than this question. */
   readonly isWatched: () => boolean;

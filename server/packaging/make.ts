@@ -55,16 +55,16 @@ async function compile(root: string, folder: string): Promise<number> {
     if (error) throw error;
     if (status !== 0) return status ?? 1;
   }
-  await finishDist(folder);
+  await finishDist(folder, root);
   return 0;
 }
 
 /** What is done to files that the compiler has built, until they are `dist`. */
-export async function finishDist(folder: string): Promise<void> {
+export async function finishDist(folder: string, root: string): Promise<void> {
   await writeTables(folder);
-  writeFileSync(join(folder, 'server/docs/api.md'), writeApiGuide(readApi(folder)));
   writeLicences(folder, await writeAssets(join(folder, 'server/web')));
   takeSwaggerFiles(join(folder, 'server/docs/swagger'));
+  writeFileSync(join(folder, 'server/docs/api.md'), writeApiGuide(readApi(folder, root)));
   chmodSync(join(folder, 'server/cli/main.js'), 0o755);
 }
 

@@ -108,7 +108,7 @@ async function makePackage(folder: string, key: string): Promise<void> {
     // With what bundles, which no test needs besides.
     const { finishDist } = await import('../../server/packaging/make.ts');
     await run(process.execPath, [TSC, '--outDir', built], { cwd: ROOT });
-    await finishDist(built);
+    await finishDist(built, ROOT);
   }
   putBeside(folder);
 }

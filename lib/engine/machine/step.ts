@@ -13,7 +13,6 @@ import {
   cancelTimer,
   countHop,
   freeTimerId,
-  isTimer,
   removeTimer,
   type StepMoment,
   setTimer,
@@ -21,9 +20,9 @@ import {
   timerStep,
 } from './timers.ts';
 
-export { countHop, isTimer, removeTimer, type StepMoment, setTimer, type Timer, timerStep };
-
 import type { AtRest, CallEffect, Effect, Machine, Step } from './transition.ts';
+
+export { countHop, removeTimer, type StepMoment, setTimer, type Timer, timerStep };
 
 /** A service call whose answer the machine has not got yet. */
 export interface PendingCall {

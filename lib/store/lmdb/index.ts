@@ -5,9 +5,9 @@ import { requireGiven } from '../../given.ts';
 import type { LogStore } from '../log-store.ts';
 import { loadNative, openLater } from '../opening.ts';
 import type { SnapshotStore } from '../store.ts';
-import type { LmdbOptions } from './tables.ts';
+import type { LmdbOptions } from './options.ts';
 
-export type { LmdbOptions } from './tables.ts';
+export type { LmdbOptions } from './options.ts';
 
 /**
  * Sessions in LMDB. The folder is opened at once: calls wait for it, and reject with ERR_STORE where it cannot be used, or with

@@ -29,7 +29,8 @@ import {
   readHead,
   type StoredHead,
 } from './log-writer.ts';
-import { type LmdbOptions, timeKey, watchFailures } from './tables.ts';
+import type { LmdbOptions } from './options.ts';
+import { timeKey, watchFailures } from './tables.ts';
 
 /** Milliseconds between two looks for frames of other processes; only while a log is followed. */
 const POLL_MS = 50;

@@ -11,12 +11,12 @@ import { COMMON_LIMITS, growing } from '../../common-limits.ts';
 import { checkKey, checkLimit, closedError } from '../../given.ts';
 import type { CommitResult, SessionCommit, SnapshotStore } from '../store.ts';
 import { writeHold } from './hold.ts';
+import type { LmdbOptions } from './options.ts';
 import {
   decodeSession,
   encodeSession,
   findReason,
   isEnded,
-  type LmdbOptions,
   openTables,
   readBase,
   readDueAt,

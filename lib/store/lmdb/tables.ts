@@ -4,7 +4,6 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { LAST_MOMENT } from '../../given.ts';
 import { damagedError } from '../damage.ts';
@@ -12,14 +11,6 @@ import type { SessionCommit, StoredSession } from '../store.ts';
 import { checkLmdbFile, DamagedFile } from './check.ts';
 import { type Gate, openThroughGate } from './gate.ts';
 import { quietLmdb } from './hold.ts';
-
-/** Where an LMDB store is, and its clock. */
-export interface LmdbOptions {
-  /** The folder of the database; created when missing. */
-  readonly path: string;
-  /** Decides what has expired. @default the system's clock */
-  readonly clock?: Pick<Clock, 'now'>;
-}
 
 export type Table = Database<string, string>;
 

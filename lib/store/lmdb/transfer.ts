@@ -3,15 +3,8 @@
 import { systemClock } from '../../clock.ts';
 import { checkKey, checkLimit, requireGiven } from '../../given.ts';
 import type { KeyedSession, SessionTransfer } from '../transfer.ts';
-import {
-  decodeSession,
-  encodeSession,
-  type LmdbOptions,
-  openTables,
-  readExpiresAt,
-  timeKey,
-  watchFailures,
-} from './tables.ts';
+import type { LmdbOptions } from './options.ts';
+import { decodeSession, encodeSession, openTables, readExpiresAt, timeKey, watchFailures } from './tables.ts';
 
 /** Opens the folder `path`, which is made when it is missing; throws ERR_STORE. */
 export function lmdbTransfer({ path, clock = systemClock }: LmdbOptions): SessionTransfer {

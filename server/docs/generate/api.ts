@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ts } from '@ts-morph/common';
 import { addImports, HELLO_FLOW } from './examples.ts';
 
@@ -28,10 +29,12 @@ const PRINTER = ts.createPrinter({ removeComments: true });
 /** A longer signature is that of a machine, which XState infers. */
 const SIGNATURE_CHARS = 2_000;
 
-/** Reads the declarations in `dist`, the folder of a built package. */
-export function readApi(dist: string): Api {
-  const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
-  const { exports } = JSON.parse(manifest) as { exports: { readonly [path: string]: string } };
+const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Reads the declarations in `dist`, the folder of a built package whose `package.json` is in `root`. */
+export function readApi(dist: string, root: string = PROJECT): Api {
+  const manifest = readFileSync(join(root, 'package.json'), 'utf8');
+  const { exports = {} } = JSON.parse(manifest) as { exports?: { readonly [path: string]: string } };
   const entries = Object.entries(exports).map(([path, file]) => ({
     subpath: `twinline${path.slice(1)}`,
     file: join(dist, file.replace('./dist/', '').replace(/\.js$/, '.d.ts')),
@@ -45,7 +48,8 @@ export function readApi(dist: string): Api {
   const checker = program.getTypeChecker();
   const seen = new Map<ts.Symbol, string>();
   const read = (file: string, subpath: string): ApiName[] => {
-    const module = checker.getSymbolAtLocation(program.getSourceFile(file)!)!;
+    const module = checker.getSymbolAtLocation(program.getSourceFile(file)!);
+    if (!module) return [];
     const names = checker.getExportsOfModule(module).map((exported) => readName(checker, exported, { seen, subpath }));
     return names.sort((a, b) => (a.name < b.name ? -1 : 1));
   };
