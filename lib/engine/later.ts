@@ -34,6 +34,7 @@ export function nameCall(call: ServiceCall, makeToken: (() => string) | undefine
  *     return answer;
  *   },
  * };
+ * Object.keys(services); // → ['bank.pay']
  */
 export function later(call: ServiceCall, options: { readonly within: number }): LaterAnswer {
   requireGiven('answer a call later', options, {});

@@ -21,7 +21,7 @@ import { flowOf, menuTo, type Phone, phone } from './phone.ts';
 const test = suite('walks');
 
 const KEYRING = parseKeyring(createHash('sha256').update('walks').digest('hex'));
-const TURNS = chooseSize({ short: 1_000, day: 5_000, whole: 10_000 });
+const TURNS = chooseSize({ short: 1_000, day: 10_000, whole: 10_000 });
 const MENUS = new URL('../../menus/', import.meta.url);
 
 const shipped = readdirSync(MENUS)
