@@ -1,7 +1,5 @@
-// Before `npm start`: ends with 0 when `dist`, of which this is a part, is built from the source as it is, else with 1. Every start
-// waits for it, so it loads no compiler, not even that of its own language.
+// Before `npm start`: exits with 0 when `dist` is built from the current source, else with 1. It loads no compiler.
 
 import { isBuilt, keyOfDist } from './dist.ts';
 
-const root = process.cwd();
-process.exitCode = isBuilt(root, keyOfDist(root)) ? 0 : 1;
+process.exitCode = isBuilt(process.cwd(), keyOfDist(process.cwd())) ? 0 : 1;
