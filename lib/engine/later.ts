@@ -27,14 +27,9 @@ export function nameCall(call: ServiceCall, makeToken: (() => string) | undefine
  * `call` is the second argument of the service, as it was given. Throws ERR_CONFIG when it is a copy, or its engine or lifecycle has no
  * keyring, and ERR_INPUT for another `within`.
  * @example
- * const services: Services = {
- *   'bank.pay': async (_input, call) => {
- *     const answer = later(call, { within: 120_000 });
- *     console.log(`Confirm at https://shop.example/paid/${answer.token}`);
- *     return answer;
- *   },
- * };
- * Object.keys(services); // → ['bank.pay']
+ * const store = memorySnapshots();
+ * const pay = async (_input: unknown, call: Parameters<typeof later>[0]) => later(call, { within: 120_000 });
+ * createEngine({ store, services: { 'bank.pay': pay } }).store.name; // → 'memory'
  */
 export function later(call: ServiceCall, options: { readonly within: number }): LaterAnswer {
   requireGiven('answer a call later', options, {});

@@ -80,7 +80,11 @@ export class ServiceError extends Error {
 /** Whether a service may use this code for its failures. */
 export const isServiceCode = (code: unknown): boolean => typeof code === 'string' && CODE.test(code);
 
-/** What a service answers whose answer comes later: made by `later`. Nothing that is printed of it shows the token. */
+/**
+ * The result of a service whose answer comes later; `later` makes it. Printing it does not show the token.
+ * @example
+ * new LaterAnswer('a-token', 120_000).within; // → 120000
+ */
 export class LaterAnswer {
   readonly #token: string;
   /** Milliseconds until the call has failed with ERR_TIMEOUT. */

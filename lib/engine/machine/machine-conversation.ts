@@ -61,7 +61,7 @@ const DEFAULT_WAIT = 'Please wait.\nSend 1 to go on.';
  *   render: ({ value }) => `It is ${value}.\n1. Go`,
  * });
  * const engine = createEngine({ store: memorySnapshots(), conversations: [talk] });
- * const begin = { kind: 'begin', conversation: 'light', inputs: ['2'] };
+ * const begin = { kind: 'begin', conversation: 'light', inputs: ['2'] } as const;
  * (await takeTurn(engine, { key: 'crossing', decide: () => begin })).reply?.text; // → 'There is only 1.\nIt is red.\n1. Go'
  */
 export function machineConversation<M extends Machine | Statechart>(
