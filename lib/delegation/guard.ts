@@ -86,9 +86,9 @@ interface Unseen {
  * const checked = await guard.checkInvocation('not a token');
  * checked.ok; // → false
  */
-export function tokenGuard(given: GuardOptions): TokenGuard {
-  requireGiven('make a guard of tokens', given, { clock: 'clock?' });
-  const { clock = systemClock, methods = {}, ...options } = given;
+export function tokenGuard(guardOptions: GuardOptions): TokenGuard {
+  requireGiven('make a guard of tokens', guardOptions, { clock: 'clock?' });
+  const { clock = systemClock, methods = {}, ...options } = guardOptions;
   const rules = makeRules(options, new Set(Object.keys(methods)));
   const keys = issuerKeys(methods, clock);
   const verified = new LRUCache<string, PassedInvocation>(growing(DELEGATION_LIMITS.tokensKept));

@@ -55,16 +55,16 @@ const TOKEN_CHARS = 4_096;
 
 /** Names a call by where it is stored and its key. `scope` tells sessions and the kinds of documents apart. */
 export function sealToken(keyring: Keyring, scope: string, name: readonly [string, string]): string {
-  const sealed = sealText(keyring, { purpose: 'call-token/v1', label: [scope] }, JSON.stringify(name));
-  return Buffer.from(sealed).toString('base64url');
+  const ciphertext = sealText(keyring, { purpose: 'call-token/v1', label: [scope] }, JSON.stringify(name));
+  return Buffer.from(ciphertext).toString('base64url');
 }
 
 /** What a token names. Throws ERR_INPUT for what is none of these keys, ERR_CONFIG without keys. */
 export function openToken(keyring: Keyring | undefined, scope: string, token: string): [string, string] {
   if (!keyring) throw new TwinlineError('ERR_CONFIG', 'Cannot complete a call: tokens are opened with the keyring.');
   const isPossible = typeof token === 'string' && token.length <= TOKEN_CHARS;
-  const sealed = isPossible ? Buffer.from(token, 'base64url').toString() : '';
-  const name = openText(keyring, { purpose: 'call-token/v1', label: [scope] }, sealed);
+  const ciphertext = isPossible ? Buffer.from(token, 'base64url').toString() : '';
+  const name = openText(keyring, { purpose: 'call-token/v1', label: [scope] }, ciphertext);
   if (name !== undefined) return JSON.parse(name) as [string, string];
   throw new TwinlineError(
     'ERR_INPUT',

@@ -76,7 +76,7 @@ export async function* feed(
 const texts = new WeakMap<TraceEvent, string[]>();
 
 function eventTexts(event: TraceEvent): string[] {
-  const known = texts.get(event) ?? eventMessages(event).map((message) => JSON.stringify(message));
-  texts.set(event, known);
-  return known;
+  const json = texts.get(event) ?? eventMessages(event).map((message) => JSON.stringify(message));
+  texts.set(event, json);
+  return json;
 }

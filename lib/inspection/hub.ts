@@ -62,7 +62,7 @@ export function createHub(options: HubOptions): Hub {
     timer = undefined;
     const events = pending;
     pending = [];
-    const masked = events.flatMap((event) => {
+    const copy = events.flatMap((event) => {
       try {
         return [maskEvent(event, { id: `${instance}.${++number}`, secret })];
       } catch (error) {
@@ -70,8 +70,8 @@ export function createHub(options: HubOptions): Hub {
         return [];
       }
     });
-    if (isHere) keep(masked);
-    if (isElsewhere()) onForOthers(masked);
+    if (isHere) keep(copy);
+    if (isElsewhere()) onForOthers(copy);
     watched = isHere || isElsewhere();
   }
 

@@ -133,8 +133,8 @@ const SHOWN_BEHIND = 2;
 /** Shortens every phone number in a text: `+2607•••••45`. Any other run of 9 to 15 digits looks like one, too. */
 export function maskNumbers(text: string): string {
   return text.replace(NUMBER, (number) => {
-    const hidden = number.length - SHOWN_BEFORE - SHOWN_BEHIND;
-    return number.slice(0, SHOWN_BEFORE) + DOT.repeat(hidden) + number.slice(-SHOWN_BEHIND);
+    const length = number.length - SHOWN_BEFORE - SHOWN_BEHIND;
+    return number.slice(0, SHOWN_BEFORE) + DOT.repeat(length) + number.slice(-SHOWN_BEHIND);
   });
 }
 

@@ -18,8 +18,12 @@ const VALUES_MAX = 1_000_000;
 export function findLoss(value: unknown, { keepsUndefined = false } = {}): Loss | undefined {
   const budget = { values: VALUES_MAX };
   if (!keepsUndefined || typeof value !== 'object' || value === null) return lossIn(value, 0, budget);
-  const kept = Object.entries(value).some(([, member]) => member === undefined);
-  return lossIn(kept ? Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) : value, 0, budget);
+  const hasUndefined = Object.entries(value).some(([, member]) => member === undefined);
+  return lossIn(
+    hasUndefined ? Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) : value,
+    0,
+    budget,
+  );
 }
 
 function lossIn(value: unknown, depth: number, budget: { values: number }): Loss | undefined {

@@ -29,12 +29,12 @@ const REMEDY =
 /** A store before it is open: its methods wait for `opening`. Once it is open, its own methods stand in their place. */
 export function openLater<S extends { close(): Promise<void> }>(opening: Promise<S>, waiting: Omit<S, 'close'>): S {
   const close = async () => {
-    const opened = await opening.catch(() => undefined);
-    await opened?.close();
+    const native = await opening.catch(() => undefined);
+    await native?.close();
   };
   const store = { ...waiting, close } as S;
   opening.then(
-    (opened) => Object.assign(store, opened),
+    (native) => Object.assign(store, native),
     () => {},
   );
   return store;

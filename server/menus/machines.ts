@@ -44,9 +44,9 @@ export async function loadMachines(
   };
   for (const module of modules) {
     const from = `MACHINES: "${module}"`;
-    const imported = await importModule(module, folder, clock);
-    if (imported.kind === 'broken') problems.push(`${from} ${imported.why}`);
-    else for (const value of chooseExports(imported.value)) add(from, value);
+    const result = await importModule(module, folder, clock);
+    if (result.kind === 'broken') problems.push(`${from} ${result.why}`);
+    else for (const value of chooseExports(result.value)) add(from, value);
   }
   for (const [at, value] of given.entries()) add(`conversations[${at}]`, value);
   if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
@@ -62,8 +62,8 @@ export function machinesFrom({ MACHINES = '' }: NodeJS.ProcessEnv, services: Rea
 // What else a module exports is its own affair, unless it exports no conversation.
 function chooseExports(exported: object): readonly unknown[] {
   const all = listExports(exported);
-  const found = all.filter(isConversation);
-  return found.length ? found : [all.find((value) => findMachine(value) !== undefined)];
+  const conversations = all.filter(isConversation);
+  return conversations.length ? conversations : [all.find((value) => findMachine(value) !== undefined)];
 }
 
 const listExports = (exported: object): unknown[] => [...new Set(Object.values(exported).flat())];
@@ -91,8 +91,10 @@ function findFlaws(
     flaws.push(`has the machine "${id}", whose id another one has. Give one of them another id.`);
   if (render === renderState)
     flaws.push(`has the machine "${id}" without a screen. Write: machineConversation(${id}, { read, render })`);
-  const invoked = [...findInvokedServices(listNodes(machine.source)).values()].flatMap((names) => [...names]);
-  const unknown = [...new Set(invoked)].filter((name) => !services.has(name) && !Object.hasOwn(machine.services, name));
+  const serviceNames = [...findInvokedServices(listNodes(machine.source)).values()].flatMap((names) => [...names]);
+  const unknown = [...new Set(serviceNames)].filter(
+    (name) => !services.has(name) && !Object.hasOwn(machine.services, name),
+  );
   for (const name of unknown)
     flaws.push(
       `has the machine "${id}", which calls the service "${name}".${suggest(name, services)} There is none of this name: export it from a module of SERVICES.`,
@@ -113,9 +115,9 @@ function findMachine(value: unknown): DrawnMachine | undefined {
 
 /** All machines that a module exports. Throws ERR_CONFIG where it cannot be loaded or has none. */
 export async function readMachines(module: string, folder: string): Promise<readonly DrawnMachine[]> {
-  const imported = await importModule(module, folder);
-  if (imported.kind === 'broken') throw new TwinlineError('ERR_CONFIG', `"${module}" ${imported.why}`);
-  const machines = listExports(imported.value).flatMap((value) => findMachine(value) ?? []);
+  const result = await importModule(module, folder);
+  if (result.kind === 'broken') throw new TwinlineError('ERR_CONFIG', `"${module}" ${result.why}`);
+  const machines = listExports(result.value).flatMap((value) => findMachine(value) ?? []);
   if (machines.length) return machines;
   throw new TwinlineError(
     'ERR_CONFIG',

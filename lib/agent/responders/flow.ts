@@ -143,8 +143,8 @@ function withoutLimit({ ttlMs: _, ...conversation }: Conversation): Conversation
 }
 
 function secretServices({ machine, callPolicy }: Conversation): string[] {
-  const invoked = [...findInvokedServices(listNodes(machine.source))];
-  return invoked.flatMap(([id, services]) => (callPolicy(id).secret ? [...services] : []));
+  const invocations = [...findInvokedServices(listNodes(machine.source))];
+  return invocations.flatMap(([id, services]) => (callPolicy(id).secret ? [...services] : []));
 }
 
 // The run itself continues an interrupted turn, so the sweep must not find the session due.

@@ -17,9 +17,8 @@ import {
   type PendingCall,
   type StepResult,
   step,
-  timerStep,
 } from '../machine/step.ts';
-import { isTimer, type Timer } from '../machine/timers.ts';
+import { isTimer, type Timer, timerStep } from '../machine/timers.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 
 /** A call of a machine in a document. */

@@ -9,7 +9,8 @@ import { takenError } from '../../store/update.ts';
 import type { CallOutcome } from '../calls.ts';
 import { type Completion, lateAnswer } from '../later.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
-import { answerEvent, removeTimer, type ServiceAnswer, type Timer } from '../machine/step.ts';
+import { answerEvent, type ServiceAnswer } from '../machine/step.ts';
+import { removeTimer, type Timer } from '../machine/timers.ts';
 import {
   type ClosingCall,
   type LifecycleDocument,
@@ -107,10 +108,10 @@ export function lifecycleRunner({
   async function replace(
     { document, record: before }: LifecycleDocument,
     { record, facts, event, problem }: Stepped,
-    noted: Noted,
+    note: Noted,
   ): Promise<Settled | undefined> {
     const body = makeBody(document.body, record);
-    const written = await write({ documents, kind, id: document.id, old: document, body, entry: { ...noted, facts } });
+    const written = await write({ documents, kind, id: document.id, old: document, body, entry: { ...note, facts } });
     if (written.kind === 'exists') throw takenError(kind.name, document.id, written.index);
     if (written.kind === 'conflict') return undefined;
     show({ document: written.document, record }, before, event);
@@ -200,10 +201,10 @@ export function lifecycleRunner({
       const at = now(settled);
       const step = decide(settled, at);
       if (!step) return owing(settled);
-      const noted = { ...step.noted, at };
+      const note = { ...step.noted, at };
       const stored = await (step.own
-        ? replaceOwn(settled, step, { ...step.own, noted })
-        : replace(settled, step, noted));
+        ? replaceOwn(settled, step, { ...step.own, noted: note })
+        : replace(settled, step, note));
       mine.push(...(stored?.mine ?? []));
       if (stored) return owing(stored);
     }
@@ -238,9 +239,9 @@ export function lifecycleRunner({
         // Somebody else has made a later try of it: a failure of this one says nothing.
         if (!call || (!answer.ok && call.tries !== tries)) return undefined;
         const outcome = calls.outcome(call, answer);
-        const noted = { by: 'system', action: `${call.id} ${answer.ok ? 'answered' : 'failed'}` };
-        if ('again' in outcome) return { ...silent(withCall(record, outcome.again)), noted };
-        return { ...closeCall(id, { record, call, event: outcome.event }, at), noted };
+        const note = { by: 'system', action: `${call.id} ${answer.ok ? 'answered' : 'failed'}` };
+        if ('again' in outcome) return { ...silent(withCall(record, outcome.again)), noted: note };
+        return { ...closeCall(id, { record, call, event: outcome.event }, at), noted: note };
       }),
     /** Gives the machine the answer that somebody brought from outside for the call of this key, once. */
     complete: async (

@@ -106,9 +106,9 @@ export function checkLossless(
 export function listEffects(actions: readonly ActionRecord[], options: EffectOptions): Effect[] {
   const effects: Effect[] = [];
   for (const { type, params } of actions) {
-    const known = Object.hasOwn(EFFECTS, type) ? EFFECTS[type] : undefined;
-    const effect: Effect | undefined = known
-      ? known(params, options)
+    const makeEffect = Object.hasOwn(EFFECTS, type) ? EFFECTS[type] : undefined;
+    const effect: Effect | undefined = makeEffect
+      ? makeEffect(params, options)
       : { type: 'fact', name: type, params: params ?? null };
     if (effect) effects.push(effect);
   }

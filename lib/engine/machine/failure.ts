@@ -26,10 +26,10 @@ export function failMachine(live: AnyMachineSnapshot, error: CallError): AnyMach
 }
 
 /** What is stored of an error that a machine threw. Rethrows what is none of ours: a fault of the engine, not of the machine. */
-export function readFault(thrown: unknown): { readonly told: CallError; readonly error: TwinlineError } {
-  if (!(thrown instanceof TwinlineError)) throw thrown;
-  const { code, message } = thrown;
-  return { told: { code, message }, error: thrown };
+export function readFault(fault: unknown): { readonly told: CallError; readonly error: TwinlineError } {
+  if (!(fault instanceof TwinlineError)) throw fault;
+  const { code, message } = fault;
+  return { told: { code, message }, error: fault };
 }
 
 /** What is told of a machine that has failed because nothing takes the failure of its call. */

@@ -90,10 +90,10 @@ export function machineConversation<M extends Machine | Statechart>(
       const text = input.trim();
       if (text === '' || view.waiting) return undefined;
       if (!read) return isOwnType(text) && findDescriptor(machine, text) === text ? { type: text } : undefined;
-      const meant = run(machine, 'read', () => read(makeSnapshot(machine, view) as never, text));
-      if (meant === undefined || typeof meant === 'string') return meant;
-      checkEvent(machine, meant as Json);
-      return findDescriptor(machine, meant.type) === undefined ? undefined : meant;
+      const event = run(machine, 'read', () => read(makeSnapshot(machine, view) as never, text));
+      if (event === undefined || typeof event === 'string') return event;
+      checkEvent(machine, event as Json);
+      return findDescriptor(machine, event.type) === undefined ? undefined : event;
     },
     takesWhileCalling: true,
     render: show ? (view) => show(makeSnapshot(machine, view)) : renderState,

@@ -113,6 +113,6 @@ export function isState(node: AnyStateNode, value: unknown): boolean {
 }
 
 export function unknownStateError(machine: string, state: unknown): TwinlineError {
-  const shown = JSON.stringify(state)?.slice(0, 100);
-  return new TwinlineError('ERR_RECORD', `Cannot resume machine "${machine}": it has no state ${shown}.`);
+  const text = JSON.stringify(state)?.slice(0, 100);
+  return new TwinlineError('ERR_RECORD', `Cannot resume machine "${machine}": it has no state ${text}.`);
 }

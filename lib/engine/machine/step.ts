@@ -9,20 +9,8 @@ import { isCount, isListWhere, isObject, isText } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { CallError } from './failure.ts';
-import {
-  cancelTimer,
-  countHop,
-  freeTimerId,
-  removeTimer,
-  type StepMoment,
-  setTimer,
-  type Timer,
-  timerStep,
-} from './timers.ts';
-
+import { cancelTimer, countHop, freeTimerId, setTimer, type Timer } from './timers.ts';
 import type { AtRest, CallEffect, Effect, Machine, Step } from './transition.ts';
-
-export { countHop, removeTimer, type StepMoment, setTimer, type Timer, timerStep };
 
 /** A service call whose answer the machine has not got yet. */
 export interface PendingCall {

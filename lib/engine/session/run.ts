@@ -72,17 +72,17 @@ export async function takeInputs(engine: Engine, attempt: Attempt, turn: Turn): 
     if (opened.kind === 'live') work.door = opened.record.door;
     return (await writer.storeProgress()) ? 'poll' : 'conflict';
   }
-  const heard = work.calls.length && inputs.length ? interrupt(engine, work, inputs[0]!) : 'waits';
-  if (heard === 'dropped') attempt.isDropped = true;
-  work.isOverlapping = heard === 'taken' || attempt.isDropped === true;
+  const reception = work.calls.length && inputs.length ? interrupt(engine, work, inputs[0]!) : 'waits';
+  if (reception === 'dropped') attempt.isDropped = true;
+  work.isOverlapping = reception === 'taken' || attempt.isDropped === true;
   let settled: Settled = 'rested';
   // An input that was taken, and that asks for no call, has its reply: those of others go on.
   if (work.calls.length)
     settled =
-      heard === 'taken' && work.calls.every(({ stored }) => stored)
+      reception === 'taken' && work.calls.every(({ stored }) => stored)
         ? 'late'
         : await settle(engine, work, { writer, until });
-  for (const input of heard === 'waits' ? inputs : []) {
+  for (const input of reception === 'waits' ? inputs : []) {
     if (settled !== 'rested') break;
     const view = makeView(work);
     if (trace) noteTyped(trace, input, { conversation, view });

@@ -20,13 +20,11 @@ import {
   begin,
   type MachineState,
   type ServiceAnswer,
-  type StepMoment,
   type StepOptions,
   type StepResult,
   step,
-  timerStep,
 } from '../machine/step.ts';
-import { removeTimer, type Timer } from '../machine/timers.ts';
+import { removeTimer, type StepMoment, type Timer, timerStep } from '../machine/timers.ts';
 import { NO_EVENT } from '../machine/transition.ts';
 import type { Live } from './open.ts';
 import type { SessionCall, SessionRecord } from './record.ts';

@@ -48,17 +48,19 @@ export const graphVerb: Verb = {
     const form = chooseForm(values);
     const folder = values['menus-dir'] ?? findMenusDir(env);
     const own = await readModules(positionals.filter(isModule));
-    const asked = positionals.filter((name) => !isModule(name));
+    const requestedNames = positionals.filter((name) => !isModule(name));
     const isAll = positionals.length === 0;
     const menus =
-      isAll || asked.length ? await readMenus(folder, { names: asked, covers: values.coverage ?? false }) : NO_MENUS;
-    const chosen = isAll || asked.length ? chooseNames(asked, menus) : { names: [], broken: [] };
-    const names = [...new Set([...chosen.names, ...own.keys()])];
+      isAll || requestedNames.length
+        ? await readMenus(folder, { names: requestedNames, covers: values.coverage ?? false })
+        : NO_MENUS;
+    const choice = isAll || requestedNames.length ? chooseNames(requestedNames, menus) : { names: [], broken: [] };
+    const names = [...new Set([...choice.names, ...own.keys()])];
     const drawables = new Map<string, Drawable>([...menus.compiled, ...own]);
     const { focus, out } = values;
     if (focus !== undefined) checkFocus(focus, names, drawables);
     const place = choosePlace(out, { names, isAll, form });
-    const errors = listErrors(menus, isAll ? undefined : chosen.broken);
+    const errors = listErrors(menus, isAll ? undefined : choice.broken);
     for (const error of errors) console.error(pc.red(error));
     for (const flow of values.coverage ? menus.untested : [])
       console.error(pc.yellow(`${flow}: no ${flow}.test.json beside it`));
@@ -73,9 +75,9 @@ type GraphFlags = { readonly [name in 'svg' | 'mermaid' | 'xstate' | 'coverage']
 };
 
 function chooseForm(values: GraphFlags): FormName {
-  const chosen = (['svg', 'mermaid', 'xstate'] as const).filter((form) => values[form]);
-  if (chosen.length > 1) throw new UsageError(`Choose one of ${chosen.map((form) => `--${form}`).join(' and ')}.`);
-  const form = chosen[0] ?? 'svg';
+  const forms = (['svg', 'mermaid', 'xstate'] as const).filter((form) => values[form]);
+  if (forms.length > 1) throw new UsageError(`Choose one of ${forms.map((form) => `--${form}`).join(' and ')}.`);
+  const form = forms[0] ?? 'svg';
   if (values.coverage && form !== 'svg') throw new UsageError(`--coverage is drawn in SVG only: leave --${form} out.`);
   if (values.focus !== undefined && form === 'xstate')
     throw new UsageError('A machine is exported whole: leave --focus or --xstate out.');
@@ -103,38 +105,38 @@ const isModule = (name: string): boolean => /[\\/]|\.[cm]?[jt]s$/.test(name);
 
 /** The machines of these modules, by name. Throws ERR_CONFIG where a module has none. */
 async function readModules(modules: readonly string[]): Promise<ReadonlyMap<string, Drawable>> {
-  const found = new Map<string, Drawable>();
+  const drawables = new Map<string, Drawable>();
   for (const module of modules) {
     const machines = await readMachines(module, process.cwd());
-    for (const { id, source } of machines) found.set(id, { id, machine: { source } });
+    for (const { id, source } of machines) drawables.set(id, { id, machine: { source } });
   }
-  return found;
+  return drawables;
 }
 
 /** What is to be drawn, and the flows that were asked for and are broken. Throws {@link UsageError} for unknown names. */
 function chooseNames(
-  asked: readonly string[],
+  requestedNames: readonly string[],
   { compiled, files }: CheckedMenus,
 ): { names: string[]; broken: string[] } {
   const flows = new Set(files.map(cutFlowName));
-  const known = [...new Set([...compiled.keys(), ...Object.keys(LIFECYCLES)])];
-  const all = [...new Set([...flows, ...known])];
-  const unknown = asked.find((name) => !all.includes(name));
+  const allNames = [...new Set([...compiled.keys(), ...Object.keys(LIFECYCLES)])];
+  const all = [...new Set([...flows, ...allNames])];
+  const unknown = requestedNames.find((name) => !all.includes(name));
   if (unknown !== undefined)
     throw new UsageError(
       `There is no flow and no machine "${unknown}".${suggest(unknown, all)} There are: ${all.join(', ')}.`,
     );
-  const wanted = asked.length ? [...new Set(asked)] : known;
+  const selection = requestedNames.length ? [...new Set(requestedNames)] : allNames;
   return {
-    names: wanted.filter((name) => known.includes(name)),
-    broken: wanted.filter((name) => !known.includes(name)),
+    names: selection.filter((name) => allNames.includes(name)),
+    broken: selection.filter((name) => !allNames.includes(name)),
   };
 }
 
 function listErrors({ problems, failures }: CheckedMenus, only: readonly string[] | undefined): string[] {
   if (only === undefined) return listRefused({ problems, failures });
-  const meant = problems.filter(({ file }) => only.includes(cutFlowName(file)));
-  return listRefused({ problems: meant, failures: only.length ? failures : [] });
+  const ownProblems = problems.filter(({ file }) => only.includes(cutFlowName(file)));
+  return listRefused({ problems: ownProblems, failures: only.length ? failures : [] });
 }
 
 function checkFocus(focus: string, names: readonly string[], drawables: ReadonlyMap<string, Drawable>): void {
@@ -179,22 +181,22 @@ async function drawAll(
   const worker = layout();
   const shown = await showProgress({ total: names.length, stream: process.stderr, unit: 'diagrams' });
   const notices: string[] = [];
-  const written: string[] = [];
+  const paths: string[] = [];
   try {
     for (const [at, machine] of names.entries()) {
-      const asked: DrawingRequest = {
+      const request: DrawingRequest = {
         machine,
         drawables,
         focus,
         coverage: coverage.get(machine),
         layout: worker,
       };
-      const { text, notice } = await FORMS[form].make(asked);
+      const { text, notice } = await FORMS[form].make(request);
       const file = place(machine);
       if (file === undefined) console.log(text.trimEnd());
       else {
         writeOutput(file, text);
-        written.push(file);
+        paths.push(file);
       }
       if (notice !== undefined) notices.push(notice);
       shown.update(at + 1, { lines: at + 1 });
@@ -204,8 +206,8 @@ async function drawAll(
     await worker.close();
   }
   for (const notice of notices) console.error(pc.yellow(notice));
-  if (written.length === 1) console.error(`${written[0]} written`);
-  else if (written.length) console.error(`${written.length} files written to ${dirname(written[0]!)}`);
+  if (paths.length === 1) console.error(`${paths[0]} written`);
+  else if (paths.length) console.error(`${paths.length} files written to ${dirname(paths[0]!)}`);
 }
 
 type FormName = 'svg' | 'mermaid' | 'xstate';
@@ -229,7 +231,7 @@ interface DrawingText {
 interface DrawingForm {
   /** Of files. */
   readonly ending: string;
-  make(asked: DrawingRequest): Promise<DrawingText>;
+  make(request: DrawingRequest): Promise<DrawingText>;
 }
 
 export const FORMS: { readonly [form in FormName]: DrawingForm } = {
@@ -256,9 +258,9 @@ export const FORMS: { readonly [form in FormName]: DrawingForm } = {
   xstate: {
     ending: '.machine.json',
     make: async ({ machine, drawables }) => {
-      const found = drawables.get(machine);
-      const source = found ? found.machine.source : LIFECYCLES[machine]!.machine();
-      const config = found && isFlow(found) ? found.config : machineConfig(source);
+      const conversation = drawables.get(machine);
+      const source = conversation ? conversation.machine.source : LIFECYCLES[machine]!.machine();
+      const config = conversation && isFlow(conversation) ? conversation.config : machineConfig(source);
       return { text: `${JSON.stringify(config, null, 2)}\n` };
     },
   },

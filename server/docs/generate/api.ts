@@ -47,13 +47,13 @@ export function readApi(dist: string, root: string = PROJECT): Api {
   );
   const checker = program.getTypeChecker();
   const seen = new Map<ts.Symbol, string>();
-  const read = (file: string, subpath: string): ApiName[] => {
+  const readModule = (file: string, subpath: string): ApiName[] => {
     const module = checker.getSymbolAtLocation(program.getSourceFile(file)!);
     if (!module) return [];
     const names = checker.getExportsOfModule(module).map((exported) => readName(checker, exported, { seen, subpath }));
     return names.sort((a, b) => (a.name < b.name ? -1 : 1));
   };
-  const api = new Map(entries.map(({ file, subpath }) => [subpath, read(file, subpath)]));
+  const api = new Map(entries.map(({ file, subpath }) => [subpath, readModule(file, subpath)]));
   return withImports(api);
 }
 

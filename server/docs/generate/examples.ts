@@ -22,8 +22,8 @@ export function addImports(example: string, find: (name: string) => string | und
     if (home) bySubpath.set(home, [...(bySubpath.get(home) ?? []), name]);
   }
   const lines = [...bySubpath].map(([subpath, names]) => `import { ${names.join(', ')} } from '${subpath}';`);
-  const ended = example.startsWith('import ') ? '' : '\n';
-  return `${lines.sort((a, b) => (a.replace(/.*from/, '') < b.replace(/.*from/, '') ? -1 : 1)).join('\n')}\n${ended}${example}`;
+  const separator = example.startsWith('import ') ? '' : '\n';
+  return `${lines.sort((a, b) => (a.replace(/.*from/, '') < b.replace(/.*from/, '') ? -1 : 1)).join('\n')}\n${separator}${example}`;
 }
 
 /** Names that stand for values, and those that the program itself declares. */

@@ -27,7 +27,7 @@ export interface InstancesOptions {
 export async function joinInstances({ channel, hub, onProblem }: InstancesOptions): Promise<Instances> {
   const self = crypto.randomUUID();
   let beat: NodeJS.Timeout | undefined;
-  let wanted = false;
+  let isWanted = false;
   let stopListening: (() => void) | undefined;
 
   const onPresence = (from: string) => {
@@ -42,14 +42,14 @@ export async function joinInstances({ channel, hub, onProblem }: InstancesOption
 
   async function begin(): Promise<void> {
     const stop = await channel.subscribe(EVENTS, { onMessage: onEvents });
-    if (wanted && !stopListening) stopListening = stop;
+    if (isWanted && !stopListening) stopListening = stop;
     else stop();
     await publish(PRESENCE, self);
   }
 
   return {
     presence(isWatched) {
-      wanted = isWatched;
+      isWanted = isWatched;
       clearInterval(beat);
       if (isWatched) {
         begin().catch(onProblem);

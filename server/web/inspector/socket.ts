@@ -29,12 +29,12 @@ export function statelySocket({ messages, onProblem }: StatelySocketOptions): St
   const server = new WebSocketServer({ noServer: true, maxPayload: VIEWER_BYTES, perMessageDeflate: false });
 
   async function serve(socket: WebSocket): Promise<void> {
-    const ended = new AbortController();
-    socket.once('close', () => ended.abort());
+    const controller = new AbortController();
+    socket.once('close', () => controller.abort());
     socket.on('error', () => socket.terminate());
     const beat = setInterval(() => socket.ping(), SERVER_LIMITS.eventHeartbeatMs);
     try {
-      for await (const batch of messages(ended.signal)) {
+      for await (const batch of messages(controller.signal)) {
         for (const text of batch) socket.send(text);
         if (socket.bufferedAmount > PAGE_LIMITS.inspectorSocketBytes) return socket.close(TOO_SLOW, 'too slow');
       }
@@ -47,7 +47,7 @@ export function statelySocket({ messages, onProblem }: StatelySocketOptions): St
   return {
     upgrade(req, socket, head) {
       if (server.clients.size >= PAGE_LIMITS.inspectorViewers) return refuse(socket);
-      server.handleUpgrade(req, socket, head, (opened) => void serve(opened).catch(onProblem));
+      server.handleUpgrade(req, socket, head, (client) => void serve(client).catch(onProblem));
     },
     close() {
       for (const socket of server.clients) socket.terminate();
