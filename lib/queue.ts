@@ -35,64 +35,63 @@ export function boundedQueue({ workers, waiting, what }: { workers: number; wait
 export interface KeyedMutex {
   /** Runs `work` after all earlier work for this key; different keys run concurrently. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** For work of this key that runs: others run until `wait` has settled, then it goes on behind them. */
+  /** Called by running work of this key: lets other work run until `wait` settles, then continues behind it. */
   pause<T>(key: string, wait: Promise<T>): Promise<T>;
-  /** The number of keys with running work. */
+  /** The number of keys with running or paused work. */
   size(): number;
 }
 
-const FREE = Promise.resolve();
-
 interface Line {
-  /** Resolves when the last one that stands here lets others run. */
-  tail: Promise<void>;
+  /** Running, paused and waiting work. */
   length: number;
-  /** Lets the one behind the one that runs run. */
-  open(): void;
-}
-
-/** Stands at the end of a line: when `before` resolves it may run, and `open` lets the one behind it run. */
-function stand(line: Line): { readonly before: Promise<void>; readonly open: () => void } {
-  const before = line.tail;
-  let open!: () => void;
-  line.tail = new Promise((resolve) => {
-    open = resolve;
-  });
-  return { before, open };
+  isBusy: boolean;
+  readonly waiters: (() => void)[];
 }
 
 /** One worker per key; `what` names the work in errors, such as `requests of one session`. */
 export function keyedMutex(waiting: number, what: string): KeyedMutex {
   const lines = new Map<string, Line>();
-  // On the hot path of every turn: two promises, and no async frame around the work.
-  const run = <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const line = lines.get(key) ?? { tail: FREE, length: 0, open: () => {} };
-    if (line.length >= waiting)
-      return Promise.reject(new TwinlineError('ERR_BUSY', `${waiting} ${what} are already waiting; try again later.`));
-    if (!line.length++) lines.set(key, line);
-    const { before, open } = stand(line);
-    const begin = () => {
-      line.open = open;
-      return work();
-    };
-    const turn = before === FREE ? begin() : before.then(begin);
-    const leave = () => {
-      if (!--line.length) lines.delete(key);
-      line.open();
-    };
-    turn.then(leave, leave);
-    return turn;
+
+  function leave(line: Line): void {
+    const next = line.waiters.shift();
+    // Hand the line over instead of freeing it, so that a newcomer cannot overtake the backlog.
+    if (next) next();
+    else line.isBusy = false;
+  }
+
+  function enter(line: Line): Promise<void> | undefined {
+    if (line.isBusy) return new Promise((resolve) => line.waiters.push(resolve));
+    line.isBusy = true;
+    return undefined;
+  }
+
+  return {
+    // On the hot path of every turn: one promise where nobody waits, and no async frame around the work.
+    run(key, work) {
+      const line = lines.get(key) ?? { length: 0, isBusy: false, waiters: [] };
+      if (line.length >= waiting)
+        return Promise.reject(
+          new TwinlineError('ERR_BUSY', `${waiting} ${what} are already waiting; try again later.`),
+        );
+      if (!line.length++) lines.set(key, line);
+      const entrance = enter(line);
+      const result = entrance ? entrance.then(work) : work();
+      const end = () => {
+        if (!--line.length) lines.delete(key);
+        leave(line);
+      };
+      result.then(end, end);
+      return result;
+    },
+    async pause(key, wait) {
+      const line = lines.get(key)!;
+      leave(line);
+      try {
+        return await wait;
+      } finally {
+        await enter(line);
+      }
+    },
+    size: () => lines.size,
   };
-  const pause = async <T>(key: string, wait: Promise<T>): Promise<T> => {
-    const line = lines.get(key)!;
-    line.open();
-    try {
-      return await wait;
-    } finally {
-      const { before, open } = stand(line);
-      await before;
-      line.open = open;
-    }
-  };
-  return { run, pause, size: () => lines.size };
 }

@@ -57,7 +57,7 @@ function takeAttempt(
   }
   if (background)
     return opened.kind === 'live'
-      ? runTurn(engine, attempt, { opened, work: resumeWork(engine, key, opened), inputs: [] })
+      ? runTurn(engine, attempt, { opened, work: resumeWork(engine, key, opened), inputs: [], deliverLater })
       : refuseWithoutSession(opened);
   const decision = attempt.decide!(sessionState(opened));
   switch (decision.kind) {
@@ -71,13 +71,14 @@ function takeAttempt(
       const after = opened.kind === 'live' || opened.kind === 'ended' ? opened.record : undefined;
       const work = beginWork(engine, key, { ...decision, ...(after && { after }) });
       work.door = decision.door ?? {};
-      return runTurn(engine, attempt, { opened, work, inputs: decision.inputs ?? [] });
+      return runTurn(engine, attempt, { opened, work, inputs: decision.inputs ?? [], deliverLater });
     }
     case 'input': {
       if (opened.kind !== 'live') return refuseWithoutSession(opened);
       const work = resumeWork(engine, key, opened);
       work.door = decision.door ?? work.door;
-      return runTurn(engine, attempt, { opened, work, inputs: attempt.isDropped ? [] : [decision.input] });
+      const inputs = attempt.isDropped ? [] : [decision.input];
+      return runTurn(engine, attempt, { opened, work, inputs, deliverLater });
     }
   }
 }
@@ -95,19 +96,14 @@ function hasBegun({ turnKey, name = turnKey }: Attempt, { busy, others }: Sessio
 }
 
 // Delivers the answers of this turn's calls even when the turn fails: the caller may not send another request.
-async function runTurn(
-  engine: Engine,
-  attempt: Attempt,
-  turn: Omit<Turn, 'deliverLater'>,
-): Promise<TurnResult | Again> {
+async function runTurn(engine: Engine, attempt: Attempt, turn: Turn): Promise<TurnResult | Again> {
   let result: TurnResult | Again = 'conflict';
-  const late = (calls: readonly WorkingCall[]) => deliverLater(engine, attempt.key, calls);
   try {
     const run = attempt.background ? continueInBackground : takeInputs;
-    result = await run(engine, attempt, { ...turn, deliverLater: late });
+    result = await run(engine, attempt, turn);
     return result;
   } finally {
-    if (typeof result === 'string') late(turn.work.started);
+    if (typeof result === 'string') deliverLater(engine, attempt.key, turn.work.started);
   }
 }
 
@@ -153,7 +149,7 @@ async function joinTurn(engine: Engine, attempt: Attempt, opened: Live): Promise
     !call.later && !engine.calls.find(call.key) && call.until > engine.clock.now();
   // Out of time, this turn too stores that its caller was answered "please wait": the other process then says the same.
   if (engine.clock.now() >= attempt.until || !work.calls.some(isForeign))
-    return runTurn(engine, attempt, { opened, work, inputs: [] });
+    return runTurn(engine, attempt, { opened, work, inputs: [], deliverLater });
   const pause = engine.clock.wait(JOIN_POLL_MS);
   await (opened.conversation.takesWhileCalling ? engine.pause(attempt.key, pause) : pause);
   return 'poll';

@@ -89,7 +89,7 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey, nam
     storeReply: async () => {
       const reply = renderReply(work);
       const ended = reply.kind === 'end';
-      const isWritten = await write(requestsAfter(work, { name: name?.(), replaced: last.turnKey }), {
+      const isWritten = await write(requestsAfter(work, { name, replaced: last.turnKey }), {
         turnKey: turnKey ?? `#${work.turn}`,
         reply,
         ended,
@@ -131,11 +131,14 @@ const addRequest = (names: readonly string[], name: string): string[] =>
 // `busy` is the request that began the pending calls. A reply to it clears `busy`; requests that were told to wait
 // meanwhile still have no outcome, so `waiting` stays. A reply to another request keeps `busy`, so that a retry of the
 // first one is not taken a second time. Where requests overlap, the record keeps the key of the reply that this one replaces, too.
-function requestsAfter(work: Work, { name = '', replaced }: { name: string | undefined; replaced: string }): Requests {
+function requestsAfter(
+  work: Work,
+  { name, replaced }: { name: (() => string) | undefined; replaced: string },
+): Requests {
   const { busy, waiting, isOvertaken } = work;
   const overlaps = work.isOverlapping || work.others.length > 0;
   const others = overlaps && replaced !== '' ? addRequest(work.others, replaced) : work.others;
-  if (busy !== undefined && busy !== name) return { busy, others, waiting, isOvertaken: waiting };
+  if (busy !== undefined && busy !== name?.()) return { busy, others, waiting, isOvertaken: waiting };
   return { busy: undefined, others, waiting: waiting || isOvertaken, isOvertaken: false };
 }
 

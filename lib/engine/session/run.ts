@@ -56,8 +56,8 @@ export interface Turn {
   readonly opened: OpenedSession;
   readonly work: Work;
   readonly inputs: readonly Json[];
-  /** Gives the session the answers of these calls when they come, after this turn. */
-  readonly deliverLater: (calls: readonly WorkingCall[]) => void;
+  /** Gives the session of this key the answers of these calls when they come, after this turn. */
+  readonly deliverLater: (engine: Engine, key: string, calls: readonly WorkingCall[]) => void;
 }
 
 // Who waits for calls shows their outcome before it takes an input, unless the conversation takes inputs while they go on.
@@ -94,12 +94,13 @@ export async function takeInputs(engine: Engine, attempt: Attempt, turn: Turn): 
   }
   if (settled === 'conflict' || settled === 'poll') return settled;
   work.waiting = settled === 'late';
-  if (work.waiting) turn.deliverLater(work.calls);
+  if (work.waiting) turn.deliverLater(engine, key, work.calls);
   const reply = await writer.storeReply();
   if (!reply) return 'conflict';
-  const rest = work.live.status === 'active' ? undefined : conversation.machine.rest(work.live);
   const move = describeMove(work, opened);
-  return { kind: 'replied', reply, repeated: false, move, ...(rest && { ending: readEnding(rest) }) };
+  if (work.live.status === 'active') return { kind: 'replied', reply, repeated: false, move };
+  const ending = readEnding(conversation.machine.rest(work.live));
+  return { kind: 'replied', reply, repeated: false, move, ending };
 }
 
 // What becomes of an input that comes while calls go on: `dropped`, as XState drops an event that no transition takes.
@@ -140,7 +141,7 @@ export async function continueInBackground(engine: Engine, attempt: Attempt, tur
     fireDue(engine, work);
     const settled = await settle(engine, work, { writer, until });
     if (settled === 'conflict' || settled === 'poll') return settled;
-    if (settled === 'late') turn.deliverLater(work.calls);
+    if (settled === 'late') turn.deliverLater(engine, key, work.calls);
     return isIdle() || writer.storeProgress();
   };
   // What cannot be stored cannot be stored when the same comes again: then the machine has failed where it was stored last.
