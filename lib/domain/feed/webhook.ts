@@ -143,12 +143,12 @@ export function makeSecret(): string {
 
 /** The secret as text to store. */
 export function sealSecret(keyring: Keyring, owner: Owner, secret: string): string {
-  return sealText(keyring, makeSeal(owner), secret);
+  return sealText(keyring, secretSeal(owner), secret);
 }
 
 /** The secret; throws ERR_CONFIG when the key that sealed it is not configured, or it was sealed for another webhook. */
 export function openSecret(keyring: Keyring, owner: Owner, sealed: string): string {
-  const secret = openText(keyring, makeSeal(owner), sealed);
+  const secret = openText(keyring, secretSeal(owner), sealed);
   if (secret !== undefined) return secret;
   throw new TwinlineError(
     'ERR_CONFIG',
@@ -170,7 +170,8 @@ function keyBytes(secret: string): Buffer {
   return secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret);
 }
 
-function makeSeal({ tenant, id }: Owner): Seal {
+/** What seals the secret of a webhook. */
+export function secretSeal({ tenant, id }: Owner): Seal {
   return { purpose: 'webhook-secret/v1', label: [tenant, id] };
 }
 
