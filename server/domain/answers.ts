@@ -73,12 +73,16 @@ function uriReference(address: string): string {
 
 const OUTSIDE = /%(?![0-9A-Fa-f]{2})|[^\w!$%&'()*+,./:;=?@~-]/g;
 
+const WEAK = /^W\//;
+/** What a proxy that compresses adds to an ETag, such as Apache. */
+const COMPRESSED = /[-;:]{1,2}(gzip|br|deflate|zstd)"$/;
+
 /** Answers 304 in place of the body when the client has this version already. */
 export function spareKnown(ctx: Context, etag: string): void {
   const tags = ctx
     .get('if-none-match')
     .split(',')
-    .map((tag) => tag.trim().replace(/^W\//, ''));
+    .map((tag) => tag.trim().replace(WEAK, '').replace(COMPRESSED, '"'));
   if (!tags.includes(etag) && !tags.includes('*')) return;
   ctx.status = 304;
   ctx.body = null;

@@ -9,6 +9,7 @@ import { setMaxListeners } from 'node:events';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { findDue } from '../../store/due.ts';
 import type { DocumentStore, StoredDocument } from '../../store/store.ts';
+import { update } from '../../store/update.ts';
 import { findPages } from '../find.ts';
 import { DELIVERY, WEBHOOK } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
@@ -20,6 +21,7 @@ import {
   type DeliveryOutcome,
   type DeliveryProgress,
   deadLetterId,
+  GONE,
   pauseAfter,
   type StoredDeadLetter,
   type StoredProgress,
@@ -141,7 +143,7 @@ export function deliveries(options: DeliveryOptions) {
     let mine: DeliveryProgress | undefined = claim;
     for (let next: FeedEvent | undefined = event; next && webhook && mine; ) {
       const outcome = await attempt(options, webhook, { event: eventView(next), ending: ending.signal });
-      const after = await afterwards(mine, next, outcome);
+      const after = await afterwards(mine, next, { outcome, webhook });
       webhook = await documents.get<StoredWebhook>(WEBHOOK, id);
       const goesOn: boolean = after.cursor === next.seq && webhook?.body.status === 'active' && !ending.signal.aborted;
       const givesWay: boolean = goesOn && waiting.size > 0;
@@ -157,7 +159,7 @@ export function deliveries(options: DeliveryOptions) {
   async function afterwards(
     { id, body }: DeliveryProgress,
     { seq, ...event }: FeedEvent,
-    outcome: DeliveryOutcome,
+    { outcome, webhook }: { readonly outcome: DeliveryOutcome; readonly webhook: Webhook },
   ): Promise<StoredProgress> {
     const free = { ...body, holder: null, dueAt: null };
     if (outcome.kind === 'given-up') return { ...free, dueAt: clock.now() };
@@ -165,13 +167,25 @@ export function deliveries(options: DeliveryOptions) {
       onTry('delivered');
       return { ...free, cursor: seq, attempts: 0, delivered: body.delivered + 1, deliveredAt: clock.now() };
     }
-    const { failure } = outcome;
+    const { failure, retryAt = 0 } = outcome;
     const attempts = body.attempts + 1;
-    const isLast = attempts >= DOMAIN_LIMITS.webhookTries;
+    const isGone = failure.status === GONE;
+    const isLast = !isGone && attempts >= DOMAIN_LIMITS.webhookTries;
     onTry(isLast ? 'dead' : 'failed');
-    if (!isLast) return { ...free, attempts, failure, dueAt: clock.now() + pauseAfter(attempts) };
+    if (isGone) {
+      await pause(webhook);
+      return { ...free, attempts, failure };
+    }
+    if (!isLast) return { ...free, attempts, failure, dueAt: Math.max(retryAt, clock.now() + pauseAfter(attempts)) };
     await storeDeadLetter(id, { seq, event: eventView({ ...event, seq }), attempts, failure });
     return { ...free, cursor: seq, attempts: 0, dead: body.dead + 1, failure };
+  }
+
+  // Until its owner makes it active again, which tries the same event at once.
+  async function pause({ id, body: { url } }: Webhook): Promise<void> {
+    await update<StoredWebhook>(documents, WEBHOOK, id, (body) =>
+      body?.url === url ? { ...body, status: 'paused', updated: clock.now() } : undefined,
+    );
   }
 
   async function storeDeadLetter(
