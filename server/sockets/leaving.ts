@@ -10,20 +10,20 @@ import { SERVER_LIMITS } from '../config/limits.ts';
 import type { AgentUser, TokenLife } from '../user/authenticate.ts';
 
 /** Why a guest has to go: its tokens have expired, and with a new one it may come back; or it is not welcome any more. */
-export type Ending = 'expired' | 'unwelcome';
+export type RemovalReason = 'expired' | 'unwelcome';
 
 /** A socket or stream reader. */
 export interface Guest {
   /** Those it was admitted with and that were not revoked since; it stays as long as one of them counts. */
   tokens: readonly TokenLife[];
-  sendAway(ending: Ending): void;
+  sendAway(ending: RemovalReason): void;
 }
 
 export interface LeavingOptions<One extends Guest> {
   readonly channel: Channel;
   readonly clock: Clock;
   /** Called for each guest on arrival, and then at least every SERVER_LIMITS.socketCheckMs. */
-  readonly findEnding: (guest: One) => Promise<Ending | undefined>;
+  readonly findEnding: (guest: One) => Promise<RemovalReason | undefined>;
   /** Milliseconds until the next check is due; at least LOOK_LEAST_MS. */
   readonly nextLookMs: (guest: One) => number;
   readonly onProblem: (error: unknown) => void;

@@ -125,8 +125,8 @@ function parseQuery(query: string): Parameter[] {
   const parameters = [...textsByName].map(([name, texts]) => ({ name, texts }));
   // `list[1]=b&list[0]=a`, as several clients write lists: items come in the order of their numbers.
   if (!query.includes('%5') && !query.includes('[')) return parameters;
-  const numberOf = ({ name }: Parameter) => Number(ITEM.exec(name)?.[1] ?? -1);
-  return parameters.sort((a, b) => numberOf(a) - numberOf(b));
+  const readIndex = ({ name }: Parameter) => Number(ITEM.exec(name)?.[1] ?? -1);
+  return parameters.sort((a, b) => readIndex(a) - readIndex(b));
 }
 
 const ITEM = /\[(\d+)\]$/;
