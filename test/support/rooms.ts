@@ -211,7 +211,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/json server/telemetry',
   ),
   'server/move': room(
-    'lib lib/agent lib/agent/run lib/store/redis server/audit server/config server/stores',
+    'lib lib/agent lib/agent/run lib/store/lmdb lib/store/redis lib/store/sqlite server/audit server/config server/stores',
     'lib/store server/telemetry',
   ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/json'),
