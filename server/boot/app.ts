@@ -1,5 +1,6 @@
 // The HTTP application: what a request passes through, in this order, and the routes at the end of it.
 
+import type Router from '@koa/router';
 import Koa, { type Middleware, type Next, type ParameterizedContext } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
@@ -110,11 +111,11 @@ export function createApp(deps: AppDeps): App {
   const overload = countedOverload(deps);
   const admit = admission({ overload, readClient, limiter });
   const unsent = unsentBytes({ readClient, onRefused: () => metrics.refused('unsent'), ...deps.unsent });
-  metrics.add(() =>
-    gauge('twinline_unsent_bytes', 'Bytes of large answers that clients have not taken.', unsent.bytes),
-  );
   const live = countedLivePlaces(deps, readClient);
-  metrics.add(() => gauge('twinline_live_streams', 'Streams of events and sockets that are open.', live.open));
+  metrics.add(() => [
+    ...gauge('twinline_unsent_bytes', 'Bytes of large answers that clients have not taken.', unsent.bytes),
+    ...gauge('twinline_live_streams', 'Streams of events and sockets that are open.', live.open),
+  ]);
   const operators = operatorsOnly(deps.operators);
   const declared = routeGroups(config, deps.adapters);
   const cors = crossOrigin(config);
@@ -128,21 +129,10 @@ export function createApp(deps: AppDeps): App {
     onForbidden: forbiddenGateways({ metrics, log, now: deps.clock.monotonic }),
     errorStatus: config.ussd.errorStatus,
   });
-  const router = newRouter();
-  router.use(jsonBody(bodyLimits(declared)));
-  addRoutes(router, HEALTH_ROUTES, {
-    deps: { health, clock: deps.clock, environment: config.environment, sendHome: deps.toolPages.sendHome },
-  });
-  addRoutes(router, operatorRouteGroup({ metrics: config.metricsPort === undefined }), {
-    deps: { ussd: deps.ussd, desk: deps.desk, notes: deps.notes, metrics },
-    guards: { operator: operators },
-  });
-  addRoutes(router, PAGE_FILE_ROUTES, { deps: undefined });
-  addRoutes(router, REGISTRY_ROUTES, { deps: undefined });
-  deps.toolPages.addRoutes(router, ussdDoor.simulated);
   const parts = [...declared, ...deps.documentation, ...routes];
   const allParts = () => (query ? [...parts, query.part()] : parts);
   const document = () => openApiDocument({ groups: allParts(), version: readVersion(), url: config.publicUrl });
+  const router = openRouter(deps, { declared, operators, phones: ussdDoor.simulated });
   addRoutes(router, DOCS_ROUTES, { deps: openDocs({ openApi: document, groups: allParts }) });
   for (const group of routes) addRoutes(router, group, { deps: undefined });
 
@@ -197,6 +187,30 @@ export function createApp(deps: AppDeps): App {
     connections: connectionOptions(deps, readClient),
     routes: query ? [...own, ...query.routes] : own,
   };
+}
+
+interface RouterParts {
+  readonly declared: readonly RouteGroup[];
+  readonly operators: Middleware;
+  readonly phones: Parameters<ToolPages['addRoutes']>[1];
+}
+
+/** The routes of no door of their own: health, those of operators, pages and their files. */
+function openRouter(deps: AppDeps, { declared, operators, phones }: RouterParts): Router {
+  const { config, health, clock, metrics, toolPages } = deps;
+  const router = newRouter();
+  router.use(jsonBody(bodyLimits(declared)));
+  addRoutes(router, HEALTH_ROUTES, {
+    deps: { health, clock, environment: config.environment, sendHome: toolPages.sendHome },
+  });
+  addRoutes(router, operatorRouteGroup({ metrics: config.metricsPort === undefined }), {
+    deps: { ussd: deps.ussd, desk: deps.desk, notes: deps.notes, metrics },
+    guards: { operator: operators },
+  });
+  addRoutes(router, PAGE_FILE_ROUTES, { deps: undefined });
+  addRoutes(router, REGISTRY_ROUTES, { deps: undefined });
+  toolPages.addRoutes(router, phones);
+  return router;
 }
 
 function pass(_ctx: unknown, next: Next): Promise<unknown> {
