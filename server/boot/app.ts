@@ -42,7 +42,6 @@ import {
   listRoutes,
   newRouter,
   ownRequestFinder,
-  pathNames,
   type RouteGroup,
   refuseUnrouted,
   type ServedRoute,
@@ -63,7 +62,7 @@ import { setHeaderOptions } from '../web/kit/header.ts';
 import { PAGE_FILE_ROUTES } from '../web/kit/routes.ts';
 import { REGISTRY_ROUTES } from '../web/registry/routes.ts';
 import type { ToolPages } from '../web/tools.ts';
-import { routeGroups } from './route-groups.ts';
+import { ALWAYS_ANSWERED, findExceptions, routeGroups } from './route-groups.ts';
 
 export interface AppDeps {
   readonly config: Config;
@@ -119,16 +118,7 @@ export function createApp(deps: AppDeps): App {
   const operators = operatorsOnly(deps.operators);
   const declared = routeGroups(config, deps.adapters);
   const cors = crossOrigin(config);
-  const dials = dialLimiter(limiter, deps);
-  const ussdDoor = ussdRoutes({
-    ...deps,
-    admit: admission({ overload, readClient, limiter: dials }),
-    admitOperator: admission({ overload, readClient, limiter: async () => 0 }),
-    limiter: dials,
-    cors: cors.ussd,
-    onForbidden: forbiddenGateways({ metrics, log, now: deps.clock.monotonic }),
-    errorStatus: config.ussd.errorStatus,
-  });
+  const ussdDoor = openUssdDoor(deps, { overload, limiter, cors: cors.ussd });
   const parts = [...declared, ...deps.documentation, ...routes];
   const allParts = () => (query ? [...parts, query.part()] : parts);
   const document = () => openApiDocument({ groups: allParts(), version: readVersion(), url: config.publicUrl });
@@ -187,6 +177,29 @@ export function createApp(deps: AppDeps): App {
     connections: connectionOptions(deps, readClient),
     routes: query ? [...own, ...query.routes] : own,
   };
+}
+
+type UssdDeps = Parameters<typeof ussdRoutes>[0];
+
+interface DialRules {
+  readonly overload: Parameters<typeof admission>[0]['overload'];
+  readonly limiter: ReturnType<typeof openLimiter>;
+  readonly cors: UssdDeps['cors'];
+}
+
+function openUssdDoor(deps: AppDeps, { overload, limiter, cors }: DialRules) {
+  const { readClient } = deps.operators;
+  const { metrics, log } = deps;
+  const dials = dialLimiter(limiter, deps);
+  return ussdRoutes({
+    ...deps,
+    admit: admission({ overload, readClient, limiter: dials }),
+    admitOperator: admission({ overload, readClient, limiter: async () => 0 }),
+    limiter: dials,
+    cors,
+    onForbidden: forbiddenGateways({ metrics, log, now: deps.clock.monotonic }),
+    errorStatus: deps.config.ussd.errorStatus,
+  });
 }
 
 interface RouterParts {
@@ -259,27 +272,6 @@ function doorsBySegment(
   ];
   const doors = listed.flatMap(([all, door]) => all.map(({ path }) => [firstSegment(path), door] as const));
   return new Map([...doors, [firstSegment(sockets.path), socketDoor]]);
-}
-
-// Probes are answered under overload too: else an orchestrator would restart a busy process. So is the health report.
-const ALWAYS_ANSWERED = new Set(HEALTH_ROUTES.routes.map(({ path }) => path));
-
-/** By path: routes of `rate: 'none'`, where each name in a path has one of few values, and those that are always answered. */
-function findExceptions(groups: readonly RouteGroup[]): (path: string) => Exceptions | undefined {
-  const uncounted = groups.flatMap(({ routes, parameters }) =>
-    routes.filter(({ rate }) => rate === 'none').flatMap(({ path }) => listPaths(path, parameters)),
-  );
-  const exceptions = new Map<string, Exceptions>(uncounted.map((path) => [path, { uncounted: true }]));
-  for (const path of ALWAYS_ANSWERED) exceptions.set(path, { ...exceptions.get(path), always: true });
-  return (path) => exceptions.get(path);
-}
-
-// A flood of made-up names is counted.
-function listPaths(path: string, parameters: RouteGroup['parameters'] = {}): string[] {
-  const [name] = pathNames(path);
-  if (name === undefined) return [path];
-  const { enum: values = [] } = (parameters[name]?.schema ?? {}) as { readonly enum?: readonly string[] };
-  return values.flatMap((value) => listPaths(path.replace(`:${name}`, value), parameters));
 }
 
 // Refusals under /v1 have the problem format of the domain service, also those made before its routes.
