@@ -84,6 +84,12 @@ export function openText(keyring: Keyring, { purpose, label }: Seal, text: strin
   return openBytes(key, [purpose, ...label], { iv: ivBytes, body: Buffer.from(body, 'base64url') })?.toString();
 }
 
+/** The same content sealed with the active key; undefined when the text cannot be opened. */
+export function resealText(keyring: Keyring, seal: Seal, text: string): string | undefined {
+  const content = openText(keyring, seal, text);
+  return content === undefined ? undefined : sealText(keyring, seal, content);
+}
+
 /** The id of the key that sealed a text; '' when it is not a sealed text. */
 export function readKeyId(text: string): string {
   return text.split('$')[1] ?? '';

@@ -93,6 +93,27 @@ const replaceCall = ({ calls }: RunContext, next: RunCall) => ({
   calls: calls.map((call) => (call.id === next.id ? next : call)),
 });
 
+// What a run takes while a process works on it.
+const IN_HAND = {
+  CLAIM: { guard: 'isLeaseOver', actions: 'claim' },
+  RENEW: { guard: 'isHolder', actions: 'renew' },
+  RELEASE: { guard: 'isHolder', actions: 'release' },
+  ABORT: { actions: 'requestAbort' },
+  ASK: { guard: 'mayAsk', target: 'waiting', actions: 'ask' },
+  END: [
+    { guard: { type: 'endsAs', params: { status: 'finished' } }, target: 'finished', actions: 'end' },
+    { guard: { type: 'endsAs', params: { status: 'aborted' } }, target: 'aborted', actions: 'end' },
+    { guard: { type: 'endsAs', params: { status: 'interrupted' } }, target: 'interrupted', actions: 'end' },
+    { guard: { type: 'endsAs', params: { status: 'failed' } }, target: 'failed', actions: 'end' },
+  ],
+} as const;
+
+// What an ended run takes until its log is closed.
+const ENDED = {
+  CLAIM: { guard: 'isUnsealed', actions: 'claim' },
+  SEAL: { guard: 'isHolder', actions: 'seal' },
+} as const;
+
 const machine = setup({
   types: {
     context: {} as RunContext,
@@ -191,34 +212,10 @@ const machine = setup({
         ABORT: { target: 'aborted', actions: ['requestAbort', 'endUnheld'] },
       },
     },
-    running: {
-      on: {
-        CLAIM: { guard: 'isLeaseOver', actions: 'claim' },
-        RENEW: { guard: 'isHolder', actions: 'renew' },
-        RELEASE: { guard: 'isHolder', actions: 'release' },
-        ABORT: { actions: 'requestAbort' },
-        ASK: { guard: 'mayAsk', target: 'waiting', actions: 'ask' },
-        END: [
-          { guard: { type: 'endsAs', params: { status: 'finished' } }, target: 'finished', actions: 'end' },
-          { guard: { type: 'endsAs', params: { status: 'aborted' } }, target: 'aborted', actions: 'end' },
-          { guard: { type: 'endsAs', params: { status: 'interrupted' } }, target: 'interrupted', actions: 'end' },
-          { guard: { type: 'endsAs', params: { status: 'failed' } }, target: 'failed', actions: 'end' },
-        ],
-      },
-    },
+    running: { on: IN_HAND },
     waiting: {
       on: {
-        CLAIM: { guard: 'isLeaseOver', actions: 'claim' },
-        RENEW: { guard: 'isHolder', actions: 'renew' },
-        RELEASE: { guard: 'isHolder', actions: 'release' },
-        ABORT: { actions: 'requestAbort' },
-        ASK: { guard: 'mayAsk', target: 'waiting', actions: 'ask' },
-        END: [
-          { guard: { type: 'endsAs', params: { status: 'finished' } }, target: 'finished', actions: 'end' },
-          { guard: { type: 'endsAs', params: { status: 'aborted' } }, target: 'aborted', actions: 'end' },
-          { guard: { type: 'endsAs', params: { status: 'interrupted' } }, target: 'interrupted', actions: 'end' },
-          { guard: { type: 'endsAs', params: { status: 'failed' } }, target: 'failed', actions: 'end' },
-        ],
+        ...IN_HAND,
         HAND_OUT: { guard: 'mayHandOut', actions: 'handOut' },
         RESULT: [
           { guard: 'isLastAnswer', target: 'running', actions: 'answer' },
@@ -226,30 +223,10 @@ const machine = setup({
         ],
       },
     },
-    finished: {
-      on: {
-        CLAIM: { guard: 'isUnsealed', actions: 'claim' },
-        SEAL: { guard: 'isHolder', actions: 'seal' },
-      },
-    },
-    aborted: {
-      on: {
-        CLAIM: { guard: 'isUnsealed', actions: 'claim' },
-        SEAL: { guard: 'isHolder', actions: 'seal' },
-      },
-    },
-    interrupted: {
-      on: {
-        CLAIM: { guard: 'isUnsealed', actions: 'claim' },
-        SEAL: { guard: 'isHolder', actions: 'seal' },
-      },
-    },
-    failed: {
-      on: {
-        CLAIM: { guard: 'isUnsealed', actions: 'claim' },
-        SEAL: { guard: 'isHolder', actions: 'seal' },
-      },
-    },
+    finished: { on: ENDED },
+    aborted: { on: ENDED },
+    interrupted: { on: ENDED },
+    failed: { on: ENDED },
   },
 });
 

@@ -40,6 +40,8 @@ export interface PinVaultOptions {
   readonly workers?: number;
   /** Slow hashes that may queue. @default ACCOUNT_LIMITS.pinQueue */
   readonly queue?: number;
+  /** Called with the reason when a stored PIN cannot be opened; must not throw. */
+  readonly onUnopened?: (error: TwinlineError) => void;
   /** The slow hash: derives 32 bytes from PIN and salt. @default scryptDigest */
   readonly derive?: (pin: Buffer, salt: Buffer) => Promise<Buffer>;
 }
@@ -53,7 +55,7 @@ export function scryptDigest(pin: Buffer, salt: Buffer): Promise<Buffer> {
 }
 
 export function pinVault(options: PinVaultOptions): PinVault {
-  const { keyring, derive = scryptDigest } = options;
+  const { keyring, onUnopened, derive = scryptDigest } = options;
   const workers = options.workers ?? Math.max(1, availableParallelism() - 1);
   const inTurn = boundedQueue({ workers, waiting: options.queue ?? ACCOUNT_LIMITS.pinQueue, what: 'PIN checks' });
   const phoneKey = keyring.subkey('phone-index/v1')!;
@@ -66,11 +68,7 @@ export function pinVault(options: PinVaultOptions): PinVault {
       own.fill(0);
     }
   };
-  const write = (digest: Buffer, salt: Buffer, phone: string) => {
-    const kid = keyring.active;
-    const { iv, body } = sealBytes(pinKey(keyring, kid)!, label(kid, phone), digest);
-    return [VERSION, kid, KDF, ...[salt, iv, body].map((bytes) => bytes.toString('base64url'))].join('$');
-  };
+  const write = (digest: Buffer, salt: Buffer, phone: string) => writeRecord(keyring, phone, { digest, salt });
   // Unknown phones are checked against this: it matches no PIN and costs as much as a real check.
   const dummy = write(randomBytes(DIGEST_BYTES), randomBytes(SALT_BYTES), '');
 
@@ -84,7 +82,12 @@ export function pinVault(options: PinVaultOptions): PinVault {
       return record;
     },
     check: async (pin, phone, record) => {
-      const { kid, salt, digest } = open(keyring, record ?? dummy, record === undefined ? '' : phone);
+      const opened = openRecord(keyring, record === undefined ? '' : phone, record ?? dummy);
+      if (opened instanceof TwinlineError) {
+        onUnopened?.(opened);
+        throw opened;
+      }
+      const { kid, salt, digest } = opened;
       try {
         const candidate = await slowDigest(pin, salt);
         const match = timingSafeEqual(candidate, digest) && record !== undefined;
@@ -109,22 +112,43 @@ export function isPin(pin: string | Buffer): boolean {
 const KID = /^[\w.-]{1,32}$/;
 const label = (kid: string, phone: string) => ['pin', VERSION, kid, KDF, phone];
 
-function open(keyring: Keyring, record: string, phone: string) {
+interface OpenedPin {
+  readonly kid: string;
+  readonly salt: Buffer;
+  readonly digest: Buffer;
+}
+
+function writeRecord(keyring: Keyring, phone: string, { salt, digest }: Omit<OpenedPin, 'kid'>): string {
+  const kid = keyring.active;
+  const { iv, body } = sealBytes(pinKey(keyring, kid)!, label(kid, phone), digest);
+  return [VERSION, kid, KDF, ...[salt, iv, body].map((bytes) => bytes.toString('base64url'))].join('$');
+}
+
+/** The digest of a record, or ERR_PIN that says why it cannot be opened. */
+function openRecord(keyring: Keyring, phone: string, record: string): OpenedPin | TwinlineError {
   const [version, kid = '', kdf, salt = '', iv = '', body = '', ...rest] = record.split('$');
   const saltBytes = decode(salt, SALT_BYTES);
   const ivBytes = decode(iv, IV_BYTES);
   const bodyBytes = decode(body, DIGEST_BYTES + TAG_BYTES);
-  if (version !== VERSION || kdf !== KDF || rest.length > 0 || !KID.test(kid)) throw damageError(keyring, kid);
-  if (!saltBytes || !ivBytes || !bodyBytes) throw damageError(keyring, kid);
+  if (version !== VERSION || kdf !== KDF || rest.length > 0 || !KID.test(kid)) return damageError(keyring, kid);
+  if (!saltBytes || !ivBytes || !bodyBytes) return damageError(keyring, kid);
   const key = pinKey(keyring, kid);
   if (!key)
-    throw new TwinlineError(
+    return new TwinlineError(
       'ERR_PIN',
       `A stored PIN was sealed with the key "${kid}", which is not configured. Add that key after the active one.`,
     );
   const digest = openBytes(key, label(kid, phone), { iv: ivBytes, body: bodyBytes });
-  if (!digest) throw damageError(keyring, kid);
-  return { kid, salt: saltBytes, digest };
+  return digest ? { kid, salt: saltBytes, digest } : damageError(keyring, kid);
+}
+
+/** The record of the same PIN sealed with the active key; undefined when it cannot be opened for this phone number. */
+export function resealPin(keyring: Keyring, phone: string, record: string): string | undefined {
+  const opened = openRecord(keyring, phone, record);
+  if (opened instanceof TwinlineError) return undefined;
+  const resealed = writeRecord(keyring, phone, opened);
+  opened.digest.fill(0);
+  return resealed;
 }
 
 // Name the id only when it is ours: in a damaged record it could be anything.

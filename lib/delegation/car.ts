@@ -89,15 +89,20 @@ const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const CBOR_LIST_OF_TWO = 0x82;
 const TAG = /ucan\/[a-z/]{1,20}@1\./;
 const LOOK_BYTES = 1_024;
+// A CIDv1 with the codec of CARs, in multibase base64, base64url, or without its prefix.
+const CAR_IN_CID = /^[mu]?AYIE/;
 
 /** Why a text that is not base64 is refused. */
 export function refuseText(text: string): Refused {
   if (JWT.test(text)) return refuse('jwt');
-  return refuse(text.startsWith('[') && TAG.test(text.slice(0, LOOK_BYTES)) ? 'ucan-1' : 'not-base64');
+  if (text.startsWith('[') && TAG.test(text.slice(0, LOOK_BYTES))) return refuse('ucan-1');
+  if (CAR_IN_CID.test(text)) return refuse('car-in-cid');
+  return refuse(/\s/.test(text) && strictBytes(text.replace(/\s+/g, '')) ? 'line-breaks' : 'not-base64');
 }
 
 /** Why bytes that are not a CAR are refused. */
 function refuseBytes(bytes: Buffer): Refused {
+  if (CAR_IN_CID.test(bytes.toString('base64', 0, 6))) return refuse('car-in-cid');
   const isEnvelope = bytes[0] === CBOR_LIST_OF_TWO && TAG.test(bytes.toString('latin1', 0, LOOK_BYTES));
   return refuse(isEnvelope ? 'ucan-1' : 'not-a-car');
 }

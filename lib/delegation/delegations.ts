@@ -119,7 +119,7 @@ export function delegations(options: DelegationsOptions): Delegations {
     const delegation = await readCurrent(user);
     if (delegation?.state !== 'authorized' || delegation.context.sealed === null) return undefined;
     if (delegation.context.expiresAt <= clock.now()) return undefined;
-    return openText(keyring, makeSeal(user), delegation.context.sealed);
+    return openText(keyring, delegationSeal(user), delegation.context.sealed);
   }
 
   return {
@@ -128,7 +128,7 @@ export function delegations(options: DelegationsOptions): Delegations {
       if (!verdict.ok) throw cannotStore(TOKEN_REASONS[verdict.reason]);
       if (verdict.issuer !== user) throw cannotStore(`it was issued by ${verdict.issuer} but sent by ${user}`);
       const grant = {
-        sealed: sealText(keyring, makeSeal(user), raw),
+        sealed: sealText(keyring, delegationSeal(user), raw),
         expiresAt: verdict.expiresAt * 1000,
         keys: verdict.revocationKeys.slice(0, 1),
       };
@@ -264,9 +264,8 @@ function tokenMint({ clock, key, issuer, olderKeys = [] }: DelegationsOptions) {
   };
 }
 
-function makeSeal(user: string): Seal {
-  return { purpose: 'delegation-at-rest/v1', label: [user] };
-}
+/** What seals the delegation that a user has stored. */
+export const delegationSeal = (user: string): Seal => ({ purpose: 'delegation-at-rest/v1', label: [user] });
 
 function cannotStore(why: string): TwinlineError {
   return new TwinlineError('ERR_INPUT', `This delegation cannot be stored: ${why}.`);

@@ -5,6 +5,8 @@ export const TOKEN_REASONS = {
   'too-long': 'it exceeds the size limit',
   jwt: 'it is a UCAN in JWT form (ucv 0.8.1); this service accepts UCAN 0.9.1 CARs (ucanto)',
   'ucan-1': 'it is an envelope of UCAN 1.0; this service accepts UCAN 0.9.1 CARs (ucanto)',
+  'car-in-cid': 'it is a CID that holds a CAR, as other ucanto tools print it; send the CAR itself as base64',
+  'line-breaks': 'it has line breaks or spaces; send it as one line',
   'not-base64': 'it is not strict base64 (padded) or base64url (unpadded)',
   'not-a-car': 'it is not a CARv1 with a single root',
   'too-many-blocks': 'its CAR has too many blocks',

@@ -118,11 +118,12 @@ export const DOMAIN_LIMITS = {
   webhooksAtOncePerTenant: 16,
   /** Milliseconds for which a process may deliver to a webhook alone; longer than an answer may take. */
   webhookLeaseMs: 30_000,
-  /** Tries to deliver an event before it is put aside; with the pauses between them about 40 minutes. */
-  webhookTries: 10,
+  /** Tries to deliver an event before it is put aside; with the pauses between them one to two days. */
+  webhookTries: 20,
   /** Milliseconds before the second try; doubles with each further one, less up to a half at random. */
   webhookBackoffMs: 5_000,
-  webhookBackoffMaxMs: 3_600_000,
+  /** The longest pause, also where a receiver asks for a longer one by Retry-After. */
+  webhookBackoffMaxMs: 21_600_000,
   /** Milliseconds that an event which could not be delivered is kept: 30 days. */
   webhookLetterMs: 2_592_000_000,
 } as const;

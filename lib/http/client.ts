@@ -65,10 +65,17 @@ export interface HttpReply {
   readonly text: string;
 }
 
+/** What a receiver answered. */
+export interface Receipt {
+  readonly status: number;
+  /** Its Retry-After, as it came. */
+  readonly retryAfter?: string | undefined;
+}
+
 /**
- * Sends a POST request and returns the status. Rejects with ERR_SERVICE or ERR_TIMEOUT; messages contain no secrets.
+ * Sends a POST request. Rejects with ERR_SERVICE or ERR_TIMEOUT; messages contain no secrets.
  */
-export type Post = (message: Posted, signal: AbortSignal) => Promise<number>;
+export type Post = (message: Posted, signal: AbortSignal) => Promise<Receipt>;
 
 export interface SenderOptions {
   /**
@@ -97,7 +104,7 @@ export function webhookSender({ restMs = COMMON_LIMITS.webhookAnswerMs, ...optio
       () => clearTimeout(timer),
       () => clearTimeout(timer),
     );
-    return incoming.statusCode ?? 0;
+    return { status: incoming.statusCode ?? 0, retryAfter: incoming.headers['retry-after'] };
   });
 }
 

@@ -22,6 +22,7 @@ export const AUDIT_ACTIONS = {
   'proposal.vetoed': 'an operator stopped a proposal',
   'governance.changed': 'the server started with other rules of votes than before',
   'keys.changed': 'the server read other API keys than before',
+  'keys.resealed': 'everything in documents was sealed with the active key',
   'audit.continued': 'the head of this log was missing or changed, so entries before this one may be missing',
 } as const;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

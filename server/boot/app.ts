@@ -130,7 +130,7 @@ export function createApp(deps: AppDeps): App {
   const query = deps.query?.door(own, { admit, cors: cors.gateway, record: recorder(deps) });
   const doors = doorsBySegment(deps, own);
   const isOwnRequest = ownRequestFinder(parts);
-  const isQuery = (url: string) => query !== undefined && !doors.has(firstSegment(url)) && query.owns(url);
+  const isQuery = (url: string) => query?.owns(url) === true;
   const byPath = findExceptions(declared);
   const exceptions = ({ path, req, state }: ParameterizedContext): Exceptions | undefined =>
     state.isOwn ? { ...byPath(path), operator: deps.toolPages.findOperator(req.headers) } : byPath(path);

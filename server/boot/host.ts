@@ -10,6 +10,7 @@ import type { Conversation, Inspector } from '../../lib/engine/conversation.ts';
 import { createEngine, type Engine, type EngineProblem } from '../../lib/engine/engine.ts';
 import type { Service, Services } from '../../lib/engine/service.ts';
 import { isRewritten, keepSecrets } from '../../lib/engine/session/secret-calls.ts';
+import type { TwinlineError } from '../../lib/errors.ts';
 import { problemLine } from '../../lib/flow/format/problem.ts';
 import { httpServices } from '../../lib/http/service.ts';
 import type { Keyring } from '../../lib/keyring.ts';
@@ -58,7 +59,7 @@ export interface HostOptions {
   /** Names of the telecom dialects that are served. @default those that are shipped */
   readonly dialects?: readonly string[];
   /** Counts what went wrong. */
-  readonly onProblem?: (where: 'ussd' | 'background') => void;
+  readonly onProblem?: (where: 'ussd' | 'background' | 'account') => void;
   /** Counts sessions that ended because their phone began too many. */
   readonly onCrowded?: () => void;
   /** Called with each turn of a phone that was answered. */
@@ -121,7 +122,11 @@ async function build(
   { stores, keyring, clock, sessionClock, isShared, audit }: HostDeps,
 ) {
   const { log, onProblem, onCrowded, parts = {}, services: between = (services) => services } = options;
-  const vault = pinVault({ keyring });
+  const onUnopened = (error: TwinlineError) => {
+    onProblem?.('account');
+    log.error({ err: error }, 'a stored PIN cannot be opened: run twinline doctor');
+  };
+  const vault = pinVault({ keyring, onUnopened });
   const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
   const onSimChange: AccountsOptions['onSimChange'] = ({ phone, customerId }) =>
     log.warn(

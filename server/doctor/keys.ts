@@ -2,17 +2,20 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import pino from 'pino';
 import { didOfKey } from '../../lib/delegation/oracle-key.ts';
 import { findLostIssuers } from '../../lib/domain/credential/places.ts';
 import { DOMAIN, STATUS_ENTRY } from '../../lib/domain/kinds.ts';
+import type { Keyring } from '../../lib/keyring.ts';
 import { checkCanary } from '../../lib/sealing.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
 import type { SettingName } from '../config/settings.ts';
 import { redisMark } from '../stores/key-mark.ts';
+import { countSealed, describeLocked, describeOlder, type SealedCounts } from '../stores/sealed.ts';
 import { readPinCanary } from '../stores/stores.ts';
-import { advice, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
+import { advice, brokenFinding, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
 
 export const KEY_CHECKS: readonly DoctorCheck[] = [
   { name: 'PIN key', run: (context) => keyFinding(context, 'PIN_ENCRYPTION_KEY') },
@@ -47,6 +50,15 @@ export const KEY_CHECKS: readonly DoctorCheck[] = [
         : fine('the sessions in Redis belong to an older key of this list; the next start marks the active one');
     },
   },
+  {
+    name: 'keys in use',
+    when: ({ config }) => config.keyring !== undefined,
+    run: async (context) => {
+      // Stores that do not answer are reported already.
+      await Promise.all([context.redis?.facts(), context.mongo?.facts()]);
+      return keysInUse(await countInUse(context), context.config.keyring!);
+    },
+  },
   { name: 'oracle key', run: (context) => keyFinding(context, 'ORACLE_KEY') },
   {
     name: 'keys of credentials',
@@ -76,6 +88,37 @@ export const KEY_CHECKS: readonly DoctorCheck[] = [
           ),
   },
 ];
+
+/** Whether every key that sealed stored data is configured, and whether the older ones can be dropped. */
+export function keysInUse(counts: SealedCounts, keyring: Keyring): Finding[] {
+  const locked = describeLocked(counts, keyring);
+  if (locked.length)
+    return locked.map((words) =>
+      brokenFinding(words, 'Then move everything to the active key: npx twinline account reseal'),
+    );
+  const older = describeOlder(counts, keyring);
+  if (older)
+    return [
+      advice(
+        `older keys of PIN_ENCRYPTION_KEY are still needed: they seal ${older}`,
+        'Before you drop them: npx twinline account reseal. Sessions move or end by themselves.',
+      ),
+    ];
+  const isRotating = keyring.ids.length > 1;
+  return [fine(isRotating ? 'the older keys seal nothing any more: drop them' : 'this key opens all that is stored')];
+}
+
+async function countInUse(context: CheckContext): Promise<SealedCounts> {
+  const documents = await openExisting(context);
+  const { surveySessions } = await import('../stores/survey.ts');
+  const log = pino({ level: 'silent' });
+  try {
+    const sessions = await surveySessions(context.config, log);
+    return { ...(documents && (await countSealed(documents))), ...sessions.sealed };
+  } finally {
+    await documents?.close();
+  }
+}
 
 /** One for each key that has signed credentials that still count, and is in ORACLE_KEY no more. */
 export async function lostIssuerFindings(

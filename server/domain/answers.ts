@@ -76,12 +76,16 @@ function uriReference(address: string): string {
 
 const OUTSIDE = /%(?![0-9A-Fa-f]{2})|[^\w!$%&'()*+,./:;=?@~-]/g;
 
+const WEAK = /^W\//;
+/** What a proxy that compresses adds to an ETag, such as Apache. */
+const COMPRESSED = /[-;:]{1,2}(gzip|br|deflate|zstd)"$/;
+
 /** The reply, or 304 when the client has the version of its ETag already. */
 export function sendUnlessCached(request: Pick<RouteRequest, 'get'>, reply: Tagged): Reply {
   const tags = request
     .get('if-none-match')
     .split(',')
-    .map((tag) => tag.trim().replace(/^W\//, ''));
+    .map((tag) => tag.trim().replace(WEAK, '').replace(COMPRESSED, '"'));
   const { headers } = reply;
   return tags.includes(headers.ETag) || tags.includes('*') ? { status: 304, headers } : reply;
 }

@@ -5,6 +5,7 @@ import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { type Reason, refuse, refuseFlaw } from '../../lib/domain/problems.ts';
 import type { Patch } from '../../lib/domain/twin/patch.ts';
+import { cutText } from '../../lib/errors.ts';
 import { describeValue, type InputRules, readInput } from '../http/check-input.ts';
 import { PROBLEM_ANSWERS } from '../http/common-answers.ts';
 import { BodyError, JSON_TYPES, type JsonBody, type JsonBodyOptions, readJsonBody } from '../http/json-body.ts';
@@ -151,7 +152,7 @@ const TAG = /^"([1-9]\d*)(?:-[\w.-]+)?"$/;
 
 /**
  * The revision that If-Match asks for: `present` for `*` or when it is one of several, another one (which will not
- * match) for what is no ETag of ours, undefined without the header.
+ * match) for what is no ETag of ours, undefined without the header. Throws `revision-changed` for weak ones.
  */
 export function readIfMatch(request: Pick<RouteRequest, 'get'>, present: number): number | undefined {
   const header = request.get('if-match').trim();
@@ -159,6 +160,11 @@ export function readIfMatch(request: Pick<RouteRequest, 'get'>, present: number)
   const tags = header.split(',').map((tag) => tag.trim());
   const revisions = tags.map((tag) => Number(TAG.exec(tag)?.[1] ?? Number.NaN));
   if (tags.includes('*') || revisions.includes(present)) return present;
+  if (tags.every((tag) => tag.startsWith('W/')))
+    throw refuse(
+      'revision-changed',
+      `If-Match is ${cutText(header, COMMON_LIMITS.quotedChars)}, and a weak ETag never matches (RFC 9110). A proxy on the way made it weak when it compressed the answer: switch compression off there for /v1.`,
+    );
   return Number.isInteger(revisions[0]) ? revisions[0]! : 0;
 }
 

@@ -19,6 +19,8 @@ export type Accepts = (types: readonly string[]) => string | false;
 const RESULT = 'application/did-resolution';
 const OLD_RESULT = 'application/ld+json;profile="https://w3id.org/did-resolution"';
 const DEREFERENCED = 'application/did-url-dereferencing';
+/** What clients ask for that know nothing of DIDs: they get the result, as other resolvers answer it. */
+const PLAIN_JSON = 'application/json';
 const URI_LIST = 'text/uri-list';
 /** The first one is for clients that take anything. */
 const DOCUMENT_TYPES = ['application/did', 'application/did+ld+json', 'application/did+json'];
@@ -32,6 +34,8 @@ export function answerTo(outcome: Resolution, accepts: Accepts): ResolutionAnswe
   if (type === URI_LIST) return address(outcome.kind === 'document' ? outcome.endpoints : []);
   const { metadata } = outcome;
   const content = outcome.kind === 'part' ? outcome.part : outcome.document;
+  if (type === PLAIN_JSON && outcome.kind === 'part')
+    return { status: metadata.deactivated ? 410 : 200, ...result(DEREFERENCED, content, metadata), type };
   const isPlain = DOCUMENT_TYPES.includes(type);
   // What was deactivated has a result that says so, and no document of today.
   if (metadata.deactivated) return { status: 410, ...result(isPlain ? RESULT : type, content, metadata) };
@@ -41,9 +45,9 @@ export function answerTo(outcome: Resolution, accepts: Accepts): ResolutionAnswe
 }
 
 function listTypes(outcome: Resolution): string[] {
-  if (outcome.kind === 'part') return [...DOCUMENT_TYPES, DEREFERENCED];
+  if (outcome.kind === 'part') return [...DOCUMENT_TYPES, DEREFERENCED, PLAIN_JSON];
   const selects = outcome.kind === 'document' && outcome.endpoints !== undefined;
-  return [...DOCUMENT_TYPES, RESULT, OLD_RESULT, DEREFERENCED, ...(selects ? [URI_LIST] : [])];
+  return [...DOCUMENT_TYPES, RESULT, OLD_RESULT, DEREFERENCED, PLAIN_JSON, ...(selects ? [URI_LIST] : [])];
 }
 
 function failure(failure: Failed, accepted: string | false): ResolutionAnswer {
@@ -58,7 +62,7 @@ function failure(failure: Failed, accepted: string | false): ResolutionAnswer {
     };
   }
   const error = resolutionError(failure);
-  const type = accepted === OLD_RESULT ? OLD_RESULT : RESULT;
+  const type = accepted === OLD_RESULT || accepted === PLAIN_JSON ? accepted : RESULT;
   return { status, type, body: { didResolutionMetadata: { error }, didDocument: null, didDocumentMetadata: {} } };
 }
 

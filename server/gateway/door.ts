@@ -101,7 +101,8 @@ export function gatewayDoor({ service, streams, others, front, onFault }: DoorDe
     try {
       if (route.use !== 'call') refuse(exchange, route.use);
       else {
-        const query = req.url!.slice(path.length + 1);
+        const mark = req.url!.indexOf('?');
+        const query = mark < 0 ? '' : req.url!.slice(mark + 1);
         const request = await readRequest(req, { route, values, query }, service);
         await (route.streaming ? streams.answer : answerUnary)(exchange, route, { request, service });
       }
@@ -146,10 +147,11 @@ export function gatewayDoor({ service, streams, others, front, onFault }: DoorDe
   };
 }
 
-// The URL up to its question mark, still encoded.
+// The URL up to its question mark, still encoded. A base URL with a slash at its end makes two of the first one.
 function cutPath(url: string): string {
   const mark = url.indexOf('?');
-  return mark < 0 ? url : url.slice(0, mark);
+  const path = mark < 0 ? url : url.slice(0, mark);
+  return path.startsWith('//') ? path.replace(/^\/+/, '/') : path;
 }
 
 const CHALLENGE = ['WWW-Authenticate', 'Bearer realm="gateway"'];

@@ -48,13 +48,13 @@ export const REFUSED: Schema = {
   },
 };
 
-const WAIT_PAGE: Schema = { type: 'string', description: 'A page with a countdown, where a browser asks for one' };
 const JSON_TYPE = 'application/json';
 const WAIT = { 'Retry-After': 'Seconds to wait' };
 
 const TOO_MANY: RouteAnswer = {
-  description: 'Too many requests from one address',
-  types: { [JSON_TYPE]: REFUSED, 'text/html': WAIT_PAGE },
+  // A type of its own for the page would make every error of a generated client a text, too.
+  description: 'Too many requests from one address; a browser that asks for text/html gets a page with a countdown',
+  types: { [JSON_TYPE]: REFUSED },
   headers: WAIT,
 };
 const AWAY = 'A store does not answer, the server has too much to do, or too many answers wait to be read';
@@ -70,7 +70,7 @@ const PROBLEM_TYPE = { 'application/problem+json': PROBLEM };
 
 /** Of routes that answer with {@link PROBLEM}. */
 export const PROBLEM_ANSWERS = {
-  429: { ...TOO_MANY, types: { ...PROBLEM_TYPE, 'text/html': WAIT_PAGE } },
+  429: { ...TOO_MANY, types: PROBLEM_TYPE },
   500: { description: 'Something went wrong here', types: PROBLEM_TYPE },
   503: { description: AWAY, types: PROBLEM_TYPE, headers: WAIT },
 } as const satisfies { readonly [status: number]: RouteAnswer };

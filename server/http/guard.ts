@@ -155,11 +155,13 @@ export function refuseUnclear(app: Listener): {
 } {
   return {
     plain: (req, res) => {
+      takeAbsoluteForm(req);
       const flaw = findFlaw(req);
       if (flaw) refuse(res, flaw);
       else app(req, res);
     },
     continued: (req, res) => {
+      takeAbsoluteForm(req);
       const flaw = findFlaw(req);
       if (flaw) return refuse(res, flaw);
       res.writeContinue();
@@ -169,9 +171,18 @@ export function refuseUnclear(app: Listener): {
   };
 }
 
+const ABSOLUTE_FORM = /^https?:\/\/([^/?#@]+)([/?].*)?$/is;
+
+/** Clients write a whole URL to what they take for a proxy (RFC 9112, 3.2.2): where it names the same server as Host, its path counts. */
+function takeAbsoluteForm(req: IncomingMessage): void {
+  if (req.url!.charCodeAt(0) === 0x2f) return;
+  const [, authority, rest = ''] = ABSOLUTE_FORM.exec(req.url!) ?? [];
+  if (authority?.toLowerCase() === req.headers.host?.toLowerCase()) req.url = rest.startsWith('/') ? rest : `/${rest}`;
+}
+
 /**
  * Node leaves header fields beyond its bound out of `headers`, and says so nowhere; X-Forwarded-For may be one of them. Of two fields
- * with one value each it takes the first, as another server may not; and a URL with a host of its own goes before the Host.
+ * with one value each it takes the first, as another server may not; and a URL with a host other than Host goes before it.
  */
 export function findFlaw({ url = '', rawHeaders, httpVersionMinor }: IncomingMessage): Flaw | undefined {
   if (rawHeaders.length > 2 * SERVER_LIMITS.headersPerRequest) return MANY_HEADERS;

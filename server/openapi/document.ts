@@ -89,10 +89,17 @@ function withReferences(value: unknown, names: ReadonlyMap<unknown, string>, sel
   const name = value === self ? undefined : names.get(value);
   if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
   if (Array.isArray(value)) return value.map((item) => withReferences(item, names));
-  const parts = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withReferences(part, names)]));
+  const parts = Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, VALUES.has(key) ? part : withReferences(part, names)]),
+  );
   const pattern = typeof parts.format === 'string' ? PATTERNS[parts.format] : undefined;
-  return pattern === undefined || 'pattern' in parts ? parts : { ...parts, pattern };
+  if (pattern !== undefined && !('pattern' in parts)) return { ...parts, pattern };
+  // Generators of clients make an object without any members of one that does not say that it is open.
+  const isOpen = parts.type === 'object' && !('properties' in parts) && !('additionalProperties' in parts);
+  return isOpen ? { ...parts, additionalProperties: true } : parts;
 }
+
+const VALUES = new Set(['example', 'examples']);
 
 // Formats of this service, in words that every validator knows.
 const PATTERNS: { readonly [format: string]: string } = {

@@ -7,20 +7,23 @@ import type { Socket } from 'socket.io';
 import type { Clock } from '../../lib/clock.ts';
 import type { Channel } from '../../lib/store/channel.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
-import type { AgentUser } from '../user/authenticate.ts';
+import type { AgentUser, TokenLife } from '../user/authenticate.ts';
 
-/** A socket or stream reader admitted with a token. */
+/** Why a guest has to go: its tokens have expired, and with a new one it may come back; or it is not welcome any more. */
+export type RemovalReason = 'expired' | 'unwelcome';
+
+/** A socket or stream reader. */
 export interface Guest {
-  /** Revocation keys of the token. */
-  readonly keys: readonly string[];
-  sendAway(): void;
+  /** Those it was admitted with and that were not revoked since; it stays as long as one of them counts. */
+  tokens: readonly TokenLife[];
+  sendAway(ending: RemovalReason): void;
 }
 
 export interface LeavingOptions<One extends Guest> {
   readonly channel: Channel;
   readonly clock: Clock;
   /** Called for each guest on arrival, and then at least every SERVER_LIMITS.socketCheckMs. */
-  readonly isOver: (guest: One) => Promise<boolean>;
+  readonly findEnding: (guest: One) => Promise<RemovalReason | undefined>;
   /** Milliseconds until the next check is due; at least LOOK_LEAST_MS. */
   readonly nextLookMs: (guest: One) => number;
   readonly onProblem: (error: unknown) => void;
@@ -29,7 +32,7 @@ export interface LeavingOptions<One extends Guest> {
 export interface Leaving<One extends Guest> {
   /** Watches a guest until the returned function is called. */
   watch(guest: One): () => void;
-  /** Disconnects every guest, on every instance, whose token has one of these keys. */
+  /** Disconnects every guest, on every instance, all of whose tokens have one of these keys. */
   revoke(keys: readonly string[]): void;
   close(): void;
 }
@@ -40,7 +43,7 @@ const LOOK_LEAST_MS = 100;
 
 /** Subscribes to revocations. */
 export async function openLeaving<One extends Guest>(options: LeavingOptions<One>): Promise<Leaving<One>> {
-  const { channel, clock, isOver, nextLookMs, onProblem } = options;
+  const { channel, clock, findEnding, nextLookMs, onProblem } = options;
   /** All guests of this instance and their next check, by `clock.monotonic`. One timer for all, as there may be 10,000. */
   const dueAt = new Map<One, number>();
   let next = Infinity;
@@ -51,7 +54,8 @@ export async function openLeaving<One extends Guest>(options: LeavingOptions<One
   async function look(guest: One): Promise<void> {
     dueAt.set(guest, Infinity);
     try {
-      if (await isOver(guest)) guest.sendAway();
+      const ending = await findEnding(guest);
+      if (ending) guest.sendAway(ending);
     } catch (error) {
       // A store failure disconnects nobody; the next check decides.
       onProblem(error);
@@ -76,7 +80,10 @@ export async function openLeaving<One extends Guest>(options: LeavingOptions<One
   }
 
   function sendAwayAll(keys: readonly string[]): void {
-    for (const guest of [...dueAt.keys()]) if (guest.keys.some((key) => keys.includes(key))) guest.sendAway();
+    for (const guest of [...dueAt.keys()]) {
+      guest.tokens = guest.tokens.filter((token) => !token.keys.some((key) => keys.includes(key)));
+      if (!guest.tokens.length) guest.sendAway('unwelcome');
+    }
   }
 
   const unsubscribe = await channel.subscribe(TOPIC, {
@@ -104,7 +111,7 @@ export async function openLeaving<One extends Guest>(options: LeavingOptions<One
 
 export interface Member extends Guest {
   readonly socket: Socket;
-  readonly user: Pick<AgentUser, 'did' | 'expiresAt'>;
+  readonly user: Pick<AgentUser, 'did'>;
   /** The session of the handshake. */
   readonly session: string;
   /** All sessions the socket is subscribed to. */
@@ -155,7 +162,7 @@ export interface ReadersOptions {
 
 export interface Readers {
   /** Returns a signal that aborts when any instance revokes the reader's token; forgets the reader when the response closes. */
-  admit(user: Pick<AgentUser, 'keys'>, res: ServerResponse): AbortSignal;
+  admit(user: TokenLife, res: ServerResponse): AbortSignal;
   close(): void;
 }
 
@@ -163,13 +170,14 @@ export interface Readers {
 export async function openReaders({ channel, clock, isRevoked, onProblem }: ReadersOptions): Promise<Readers> {
   const leaving = await openLeaving({
     ...{ channel, clock, onProblem },
-    isOver: ({ keys }: Guest) => isRevoked(keys),
+    findEnding: async ({ tokens: [token] }: Guest) =>
+      token && (await isRevoked(token.keys)) ? 'unwelcome' : undefined,
     nextLookMs: () => Number.POSITIVE_INFINITY,
   });
   return {
-    admit({ keys }, res) {
+    admit(token, res) {
       const stop = new AbortController();
-      res.once('close', leaving.watch({ keys, sendAway: () => stop.abort() }));
+      res.once('close', leaving.watch({ tokens: [token], sendAway: () => stop.abort() }));
       return stop.signal;
     },
     close: leaving.close,

@@ -41,11 +41,13 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
   const deps: AnswerDeps = { agent, members, clock };
   const leaving = await openLeaving<Member>({
     ...{ channel: options.channel, clock, onProblem },
-    isOver: async ({ user, session, keys }) =>
-      user.expiresAt <= clock.now() ||
-      (await options.isRevoked(keys)) ||
-      !(await agent.sessions.owns(user.did, session)),
-    nextLookMs: ({ user }) => user.expiresAt - clock.now(),
+    async findEnding({ user, session, tokens }) {
+      const living = tokens.filter(({ expiresAt }) => expiresAt > clock.now());
+      if (!living.length) return 'expired';
+      const revoked = await Promise.all(living.map(({ keys }) => options.isRevoked(keys)));
+      return !revoked.includes(false) || !(await agent.sessions.owns(user.did, session)) ? 'unwelcome' : undefined;
+    },
+    nextLookMs: ({ tokens }) => Math.max(...tokens.map(({ expiresAt }) => expiresAt)) - clock.now(),
   });
   const recovery = holdRecovery(io);
   const verdicts = new WeakMap<Socket, AdmissionVerdict>();
@@ -82,9 +84,13 @@ export async function openSockets(options: SocketsOptions): Promise<Sockets> {
 
   function enter(socket: Socket, welcome: Extract<AdmissionVerdict, { kind: 'welcome' }>): void {
     const { user, session, sessions, waiting } = welcome;
-    const { did, expiresAt, keys } = user;
-    const sendAway = () => void socket.disconnect(true);
-    const member: Member = { socket, user: { did, expiresAt }, keys, session, sessions, sendAway };
+    const { did, beside } = user;
+    const member: Member = {
+      ...{ socket, user: { did }, session, sessions },
+      tokens: [user, ...(beside ? [beside] : [])].map(({ expiresAt, keys }) => ({ expiresAt, keys })),
+      // Clients come back by themselves, with a new token, from a connection that was lost, but not from a goodbye.
+      sendAway: (ending) => void (ending === 'expired' ? socket.conn.close() : socket.disconnect(true)),
+    };
     members.add(member);
     // Register first: anything sent below may cut a connection that does not read.
     const stopWatching = leaving.watch(member);
@@ -172,7 +178,7 @@ export async function admit(options: AdmissionOptions, socket: Socket): Promise<
     const session = readSession(socket);
     const presented = readPresented(socket.handshake.auth);
     if (session === undefined || !presented) return REFUSED;
-    const user = await authenticateUser(options, presented);
+    const user = await authenticateSocket(options, presented);
     const owns = (id: string) => options.agent.sessions.owns(user.did, id);
     const before = readKept(socket);
     if ((before && before.did !== user.did) || !(await owns(session))) return REFUSED;
@@ -184,6 +190,17 @@ export async function admit(options: AdmissionOptions, socket: Socket): Promise<
   } catch (error) {
     return error instanceof AgentError && error.body.statusCode < 500 ? REFUSED : { kind: 'unknown', error };
   }
+}
+
+// Clients connect again with the tokens that they began with: a delegation counts behind an invocation that has only expired.
+async function authenticateSocket(
+  options: AuthOptions,
+  { invocation, delegation }: PresentedTokens,
+): Promise<AgentUser> {
+  const first =
+    invocation !== undefined && delegation !== undefined ? await options.guard.checkInvocation(invocation) : undefined;
+  const isExpired = first?.ok === false && first.reason === 'expired';
+  return authenticateUser(options, isExpired ? { delegation } : { invocation, delegation });
 }
 
 // Exactly one session id: two servers could read duplicates differently.

@@ -3,7 +3,7 @@
 import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import type { TurnSecrets } from '../../lib/agent/responder.ts';
-import type { TokenGuard } from '../../lib/delegation/guard.ts';
+import type { Checked, TokenGuard } from '../../lib/delegation/guard.ts';
 import type { TokenReason } from '../../lib/delegation/reason.ts';
 import { AgentError, plainAgentError } from './errors.ts';
 
@@ -12,13 +12,19 @@ export const MISSING =
   'Missing UCAN authentication: provide Authorization: Bearer <invocation> with X-Auth-Type: ucan, or an x-ucan-delegation header';
 export const INVALID = 'Invalid UCAN invocation';
 
-/** An authenticated user. */
-export interface AgentUser {
-  readonly did: string;
-  /** The token's expiry, in milliseconds since 1970. */
+/** How long a token counts. */
+export interface TokenLife {
+  /** In milliseconds since 1970. */
   readonly expiresAt: number;
-  /** The token's revocation keys. */
+  /** A revocation of one of them ends it. */
   readonly keys: readonly string[];
+}
+
+/** An authenticated user, and the life of the token that was accepted. */
+export interface AgentUser extends TokenLife {
+  readonly did: string;
+  /** A delegation that came along with an invocation, by the same issuer, where a delegation alone is sufficient. */
+  readonly beside?: TokenLife;
   /** Tokens that may be needed downstream; never logged or stored. */
   readonly secrets: TurnSecrets;
 }
@@ -53,18 +59,23 @@ export async function authenticateUser(options: AuthOptions, tokens: PresentedTo
       : (['invocation', await guard.checkInvocation(invocation)] as const);
   if (!verdict.ok) throw tokenError(options, verdict.reason);
   onAccepted?.(token);
-  const beside =
+  const second =
     token === 'invocation' && delegation !== undefined ? await guard.checkDelegation(delegation) : undefined;
-  const ownDelegation = token === 'delegation' || (beside?.ok && beside.issuer === verdict.issuer);
+  const beside = second?.ok && second.issuer === verdict.issuer ? second : undefined;
+  const ownDelegation = token === 'delegation' || beside;
   return {
     did: verdict.issuer,
-    expiresAt: verdict.expiresAt * 1000,
-    keys: verdict.revocationKeys,
+    ...readLife(verdict),
+    ...(beside && delegationAuth && { beside: readLife(beside) }),
     secrets: {
       ...(token === 'invocation' && { invocation: invocation! }),
       ...(ownDelegation && { delegation: delegation! }),
     },
   };
+}
+
+function readLife({ expiresAt, revocationKeys }: Checked): TokenLife {
+  return { expiresAt: expiresAt * 1000, keys: revocationKeys };
 }
 
 function tokenError({ onRefused }: AuthOptions, reason: TokenReason | 'missing') {

@@ -23,8 +23,10 @@ export interface McpGround {
   document: unknown;
   /** Adds a tool, and tells clients that the list has changed. */
   add(name: string): void;
-  /** Forgets all sessions, as a restart does. */
-  forget(): void;
+  /** Forgets all sessions, as a restart does; says so by this answer, by default as the specification has it. */
+  forget(answer?: readonly [status: number, body: object | string]): void;
+  /** Answers the next call of a tool by this error of the protocol. */
+  refuseNext(error: { readonly code: number; readonly message: string }): void;
   /** Closes; the port can be taken again. */
   close(): Promise<void>;
 }
@@ -62,7 +64,9 @@ export async function mcpGround(names: readonly string[], port = 0): Promise<Mcp
   const called: string[] = [];
   const servers = new Set<McpServer>();
   const all = [...names];
+  let refusal: { readonly code: number; readonly message: string } | undefined;
   let sessions = new Map<string, StreamableHTTPServerTransport>();
+  let unknown: readonly [status: number, body: object | string] = [404, { error: 'canary' }];
 
   const addTo = (server: McpServer, name: string) => (name === 'task-only' ? addTask(server) : addPlain(server, name));
   // One that runs only as a task: the SDK's server lists it with taskSupport "required".
@@ -97,12 +101,24 @@ export async function mcpGround(names: readonly string[], port = 0): Promise<Mcp
     }
     let text = '';
     for await (const piece of request.setEncoding('utf8')) text += piece;
-    const body = text ? (JSON.parse(text) as { method?: string; params?: unknown }) : undefined;
+    const body = text ? (JSON.parse(text) as { method?: string; params?: unknown; id?: unknown }) : undefined;
     noted.push({ method: body?.method ?? request.method!, params: body?.params, headers: request.headers });
     const id = request.headers['mcp-session-id'];
+    if (refusal && body?.method === 'tools/call') {
+      const { id: call } = body;
+      const answer = { jsonrpc: '2.0', id: call, error: refusal };
+      refusal = undefined;
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+      return;
+    }
     const transport = typeof id === 'string' ? sessions.get(id) : await newSession();
     if (transport) await transport.handleRequest(request, response, body);
-    else response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"canary"}');
+    else if (request.method === 'GET') response.writeHead(405).end();
+    else {
+      const [status, words] = unknown;
+      const text = typeof words === 'string' ? words : JSON.stringify({ ...words, id: body?.id });
+      response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+    }
   }
 
   const http = createServer((request, response) => void answer(request, response));
@@ -118,8 +134,12 @@ export async function mcpGround(names: readonly string[], port = 0): Promise<Mcp
       all.push(name);
       for (const server of servers) if (server.isConnected()) addTo(server, name);
     },
-    forget() {
+    forget(answer = unknown) {
       sessions = new Map();
+      unknown = answer;
+    },
+    refuseNext(error) {
+      refusal = error;
     },
     async close() {
       await Promise.all([...servers].map((server) => server.close()));

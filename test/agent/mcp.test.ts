@@ -121,14 +121,67 @@ test('a server that does not tell is asked from time to time', () =>
     }),
   ));
 
-test('a server that has forgotten the session is greeted again, and the call is made once', () =>
+const rpcError = (code: number, message: string) => ({ jsonrpc: '2.0', error: { code, message } });
+
+/** How servers say that they do not know a session: the specification, older examples of the SDK, and SDKs of other languages. */
+const UNKNOWN_SESSIONS: readonly (readonly [status: number, body: object | string])[] = [
+  [404, { error: 'canary' }],
+  [400, rpcError(-32_000, 'Bad Request: No valid session ID provided')],
+  [400, rpcError(-32_000, 'Bad Request: Server not initialized')],
+  [400, 'Invalid or missing session ID'],
+  [401, 'Unauthorized: Session not found'],
+  [422, 'Unexpected message, expect initialize request'],
+  [500, rpcError(-32_603, 'The session has expired')],
+  [200, rpcError(-32_001, 'Session not found')],
+];
+
+test('a server that says in any of the usual ways that it has forgotten the session is greeted again, and the call is made once', () =>
   withServers([['hello']], (server) =>
     withMcp([at('one', server!)], async ({ call, problems }) => {
       await call('hello');
-      server!.forget();
-      assert.equal(await call('hello'), [{ ok: true, output: 'hello' }]);
-      assert.is(server!.called.length, 2);
+      for (const [times, answer] of UNKNOWN_SESSIONS.entries()) {
+        server!.forget(answer);
+        assert.equal(await call('hello'), [{ ok: true, output: 'hello' }], String(answer));
+        assert.is(server!.called.length, 2 + times);
+      }
       assert.equal(problems, []);
+    }),
+  ));
+
+test('after a failure of which the session may be the cause the next call begins one; the failed call is not repeated', () =>
+  withServers([['hello']], (server) =>
+    withMcp([at('one', server!)], async ({ call }) => {
+      await call('hello');
+      for (const answer of [
+        [401, 'canary'],
+        [400, 'canary'],
+        [500, ''],
+        [200, rpcError(-32_000, 'canary')],
+      ] as const) {
+        server!.forget(answer);
+        const asked = server!.noted.length;
+        const [failed] = await call('hello');
+        assert.match(String(failed!.ok ? '' : failed!.error), /The MCP server "one" is not available: it answered /);
+        assert.is(server!.noted.slice(asked).filter(({ method }) => method === 'tools/call').length, 1);
+        assert.equal(await call('hello'), [{ ok: true, output: 'hello' }]);
+      }
+    }),
+  ));
+
+test('what a tool answers as an error of the protocol ends no session', () =>
+  withServers([['hello']], (server) =>
+    withMcp([at('one', server!)], async ({ call }) => {
+      await call('hello');
+      const greeted = () => server!.noted.filter(({ method }) => method === 'initialize').length;
+      const before = greeted();
+      server!.refuseNext({ code: -32_602, message: 'The session of the stove is unknown' });
+      const [failed] = await call('hello');
+      assert.equal(failed, {
+        ok: false,
+        error: 'The MCP server "one" is not available: it answered with the error -32602.',
+      });
+      await call('hello');
+      assert.is(greeted(), before);
     }),
   ));
 

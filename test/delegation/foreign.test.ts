@@ -33,6 +33,22 @@ test('an envelope of UCAN 1.0 is called that, in each of its forms', async () =>
   assert.is(await reasonOf('[1]'), 'not-base64');
 });
 
+test('a CID that holds a CAR, as other ucanto tools print it, is called that, and no CAR is', async () => {
+  for (let bytes = 300; bytes < 306; bytes++) {
+    // CIDv1, the codec of CARs, the identity hash, the length, the CAR.
+    const cid = Buffer.concat([Buffer.from([1, 0x82, 0x04, 0, 0xac, 0x02]), Buffer.alloc(bytes, 0x3f)]);
+    for (const text of [
+      `m${cid.toString('base64').replace(/=+$/, '')}`,
+      `u${cid.toString('base64url')}`,
+      cid.toString('base64'),
+    ])
+      assert.is(await reasonOf(text), 'car-in-cid', text.slice(0, 9));
+  }
+  assert.match(TOKEN_REASONS['car-in-cid'], 'send the CAR itself as base64');
+  for (const other of ['AYIF', 'mAYIF', 'xAYIE', 'mmAYIE'])
+    assert.not.equal(await reasonOf(other.padEnd(400, 'A')), 'car-in-cid');
+});
+
 const TAG = 'ucan/dlg@1.0.0';
 
 test('nothing else is called an envelope, whatever stands in it', async () => {

@@ -27,7 +27,19 @@ const SOURCES = await Promise.all([
 
 // Found by other tests, or by more cases.
 const RARE = [
-  ...['jwt', 'ucan-1', 'busy', 'unavailable', 'revoked', 'too-long', 'too-many-blocks', 'too-deep', 'lives-too-long'],
+  ...[
+    'jwt',
+    'ucan-1',
+    'car-in-cid',
+    'line-breaks',
+    'busy',
+    'unavailable',
+    'revoked',
+    'too-long',
+    'too-many-blocks',
+    'too-deep',
+    'lives-too-long',
+  ],
   ...['issuer-unresolved', 'unneeded-proof', 'too-many-capabilities', 'wrong-chain', 'wrong-audience', 'too-early'],
   'issuer-unsupported',
 ];

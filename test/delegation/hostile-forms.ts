@@ -123,9 +123,13 @@ export const FORMS: readonly Case[] = [
 ];
 
 export const TEXTS: readonly Case[] = [
-  ...refused('not-base64', {
+  ...refused('line-breaks', {
     whitespace: () => `${honest.slice(0, 76)}\n${honest.slice(76)}`,
     'a space at the end': () => `${honest} `,
+    'a line break at the end': () => `${honest}\r\n`,
+  }),
+  ...refused('not-base64', {
+    'mixed alphabets and a space': () => `${mixed()} `,
     'mixed alphabets': mixed,
     'characters that base64 does not have': () => `${honest.slice(0, 100)}!${honest.slice(100)}`,
     'a character too many': () => `${honest}A`,

@@ -16,16 +16,20 @@ const write = (most: number, characters: readonly string[]) =>
 const TEXT = ['a', 'a', 'b', 'é', '\n', '水', '😀', '😁', '\\', '.'];
 const PATTERN = [...TEXT, '*', '?', '*', '?'];
 
+const readParts = (pattern: string) => pattern.match(/\\[*?\\]|[\s\S]/gu) ?? [];
+
 const makeRegExp = (pattern: string) => {
   const parts = { '*': '[\\s\\S]*', '?': '[\\s\\S]' } as const;
-  const source = [...pattern].map((one) => parts[one as '*'] ?? (/[\\.]/.test(one) ? `\\${one}` : one));
+  const source = readParts(pattern).map(
+    (one) => parts[one as '*'] ?? (/^\\[*?\\]$/.test(one) ? one : /[\\.]/.test(one) ? `\\${one}` : one),
+  );
   return new RegExp(`^${source.join('')}$`, 'u');
 };
 
 /** A text that fits the pattern, but for a mistake now and then. */
 const writeFor = (pattern: string) =>
-  [...pattern]
-    .map((one) => (one === '*' ? write(3, TEXT) : one === '?' || random() < 0.02 ? pick(TEXT) : one))
+  readParts(pattern)
+    .map((one) => (one === '*' ? write(3, TEXT) : one === '?' || random() < 0.02 ? pick(TEXT) : one.slice(-1)))
     .join('');
 
 const judge = (pattern: string, text: string) => {

@@ -332,7 +332,10 @@ const PROMISES: { readonly [sentence: string]: (openBench: OpenBench) => Promise
   'filters compare values of one type, through lists too': async (openBench) => {
     const bench = await openBench();
     await bench.make('Device', {
-      metadata: { name: 'a', tags: ['x', 'y'], n: 3 },
+      metadata: {
+        ...{ name: 'a', tags: ['x', 'y'], n: 3, 'a.b': 4, 'CO2 (kg)': 1, $x: { '"': 1 }, température: 21, 水: 1 },
+        ...{ at: '2027-01-01T00:00:00+05:30', star: 'a*?\\b' },
+      },
       services: [service('https://a.example')],
     });
     const holds = async (filter: string) => (await bench.registry.list(ALICE, { filter })).items.length === 1;

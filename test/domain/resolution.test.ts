@@ -18,6 +18,7 @@ const { server, create, ask } = registered(test);
 
 const RESULT = 'application/did-resolution';
 const OLD_RESULT = 'application/ld+json;profile="https://w3id.org/did-resolution"';
+const JSON_TYPE = 'application/json';
 const DEREFERENCED = 'application/did-url-dereferencing';
 
 /** What is created, and how it resolves: <did> stands for its DID, <class> for that of its protocol. */
@@ -94,9 +95,13 @@ for (const [accept, type] of DATA.accepts)
     assert.match(String(answer.headers.vary), /Accept/);
     const body = answer.json() as Body;
     const document =
-      type === RESULT || type === OLD_RESULT ? body.didDocument : type === DEREFERENCED ? body.content : body;
+      type === RESULT || type === OLD_RESULT || type === JSON_TYPE
+        ? body.didDocument
+        : type === DEREFERENCED
+          ? body.content
+          : body;
     assert.is((document as Body).id, stove.did);
-    const isWhole = [RESULT, OLD_RESULT, DEREFERENCED].includes(type);
+    const isWhole = [RESULT, OLD_RESULT, DEREFERENCED, JSON_TYPE].includes(type);
     assert.is('didDocumentMetadata' in body || 'contentMetadata' in body, isWhole);
     if (type === DEREFERENCED) assert.equal(body.contentStream, body.content);
   });
@@ -124,10 +129,18 @@ for (const [identifier, query, status, code] of DATA.errors)
     assert.is(title === error?.title, expected === code);
   });
 
+test('plain JSON is the result of a DID, and of the part of a document its dereferencing', async () => {
+  const accept = 'application/json';
+  const part = await resolve(`${stove.did}#data`, { accept });
+  assert.equal([part.status, part.headers['content-type']], [200, accept]);
+  assert.is(((part.json() as Body).content as Body).id, `${stove.did}#data`);
+  const unknown = await resolve(UNKNOWN, { accept });
+  assert.equal([unknown.status, unknown.headers['content-type']], [404, accept]);
+});
+
 test('a form that nobody has is 406, also a whole result of the part of a document', async () => {
   for (const [identifier, accept] of [
     [stove.did, 'text/html'],
-    [stove.did, 'application/json'],
     [stove.did, 'text/uri-list'],
     [stove.did, 'application/did;q=0'],
     [`${stove.did}#data`, RESULT],
@@ -160,6 +173,10 @@ test('earlier versions are read by number and by time, and know which comes next
   for (const query of ['?versionId=3', '?versionId=0', '?versionId=abc', '?versionTime=2000-01-01T00:00:00Z'])
     assert.is((await resultOf(device.did, query)).status, 404, query);
   assert.is((await resultOf(device.did, '?versionTime=2999-01-01T00:00:00Z')).status, 404);
+  const ahead = (ms: number) => `?versionTime=${new Date(Date.now() + ms).toISOString()}`;
+  assert.is((await resultOf(device.did, ahead(5_000))).status, 200, 'the clock of a client may be ahead');
+  assert.is((await resultOf(device.did, ahead(600_000))).status, 404);
+  assert.is((await resultOf(device.did, '?versionTime=2026-02-30T00:00:00Z')).status, 400);
   assert.is((await resultOf(device.did, '?noCache=true&expandRelativeUrls=true')).status, 200);
 });
 

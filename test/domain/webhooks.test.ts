@@ -7,12 +7,18 @@ import { SimulatedClock } from '../../lib/clock.ts';
 import type { Caller } from '../../lib/domain/caller.ts';
 import { Deliveries } from '../../lib/domain/feed/delivery.ts';
 import { feed } from '../../lib/domain/feed/feed.ts';
-import { deadLetterId, openSecret, type StoredProgress, sealSecret } from '../../lib/domain/feed/webhook.ts';
+import {
+  deadLetterId,
+  openSecret,
+  pauseAfter,
+  type StoredProgress,
+  sealSecret,
+} from '../../lib/domain/feed/webhook.ts';
 import { Webhooks } from '../../lib/domain/feed/webhooks.ts';
 import { DELIVERY, DOMAIN, DOMAIN_KINDS, WEBHOOK } from '../../lib/domain/kinds.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import type { Post } from '../../lib/http/client.ts';
+import type { Post, Receipt } from '../../lib/http/client.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { memoryDocuments } from '../../lib/store/memory/index.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
@@ -37,7 +43,7 @@ async function bench() {
   const documents = memoryDocuments({ clock });
   await documents.declare(DOMAIN_KINDS);
   const sent: Sent[] = [];
-  const answers = new Map<string, (n: number) => Promise<number> | number>();
+  const answers = new Map<string, (n: number) => Promise<number> | number | Receipt>();
   const open: { feed: ReturnType<typeof feed>; deliveries: Deliveries }[] = [];
   const hooks = new Map<number, Webhooks>();
   const tries: string[] = [];
@@ -47,7 +53,8 @@ async function bench() {
     const post: Post = async ({ url, headers, body }) => {
       const event = JSON.parse(body) as { seq: number; data: { n: number } };
       sent.push({ url, n: event.data.n, seq: event.seq, id: headers['webhook-id']!, by });
-      return (answers.get(url) ?? (() => 200))(event.data.n);
+      const answer = await (answers.get(url) ?? (() => 200))(event.data.n);
+      return typeof answer === 'number' ? { status: answer } : answer;
     };
     const events = feed({ documents: store, clock, pollMs: Number.MAX_SAFE_INTEGER });
     const ground = { documents: store, clock, keyring, feed: events, post, onProblem: () => {} };
@@ -191,6 +198,86 @@ test('an event that fails is tried again after growing pauses, holds back what c
     assert.is(await sending.sweep(100), 1);
     assert.equal((await b.service().letters(ALICE, { id, limit: 10 })).items, []);
   }));
+
+test('410 pauses the webhook, and nothing is put aside; active again, it gets the same event', () =>
+  withBench(async (b) => {
+    b.instance();
+    const id = await b.hook(A);
+    b.answers.set(A, () => 410);
+    await b.event();
+    await b.event();
+    await b.settle();
+    await b.clock.advance(DOMAIN_LIMITS.webhookBackoffMaxMs);
+    await b.settle();
+    const { webhook, progress } = await b.service().get(ALICE, id);
+    assert.equal([b.sent.length, webhook.body.status, webhook.revision], [1, 'paused', 2]);
+    assert.equal(
+      [progress?.body.dead, progress?.body.failure?.error],
+      [0, 'the receiver answered 410, so the webhook is paused'],
+    );
+    b.answers.delete(A);
+    await b.service().change(ALICE, id, { body: { status: 'active' } });
+    await b.settle();
+    assert.equal(
+      b.sent.map(({ n }) => n),
+      [0, 0, 1],
+    );
+  }));
+
+test('410 of an address that was changed meanwhile pauses nothing', () =>
+  withBench(async (b) => {
+    b.instance();
+    const id = await b.hook(A);
+    b.answers.set(A, async () => {
+      await b.service().change(ALICE, id, { body: { url: B } });
+      return 410;
+    });
+    await b.event();
+    await b.settle();
+    await b.clock.advance(DOMAIN_LIMITS.webhookBackoffMaxMs);
+    await b.settle();
+    assert.equal(
+      b.sent.map(({ url }) => url),
+      [A, B],
+    );
+  }));
+
+const DAY = 86_400_000;
+/** Retry-After, and how long is waited at least and at most. */
+const WAITS: readonly (readonly [(now: number) => string, least: number, most: number])[] = [
+  [() => '900', 900_000, 900_000],
+  [(now) => new Date(now + 900_000).toUTCString(), 899_000, 900_000],
+  [() => '0', 1, DOMAIN_LIMITS.webhookBackoffMs],
+  [() => 'soon', 1, DOMAIN_LIMITS.webhookBackoffMs],
+  [(now) => new Date(now - DAY).toUTCString(), 1, DOMAIN_LIMITS.webhookBackoffMs],
+  [() => '99999999', DOMAIN_LIMITS.webhookBackoffMaxMs, DOMAIN_LIMITS.webhookBackoffMaxMs],
+];
+
+test('a receiver is not asked before the time that it names by Retry-After, within a bound', () =>
+  withBench(async (b) => {
+    b.instance();
+    for (const [at, [write, least, most]] of WAITS.entries()) {
+      const url = `https://r${at}.example/`;
+      const id = await b.hook(url);
+      b.answers.set(url, () => ({ status: 429, retryAfter: write(b.clock.now()) }));
+      await b.event();
+      for (let turns = 0; turns < 9 && !(await b.progress(id)).failure; turns++) await b.turn();
+      const { failure, dueAt } = await b.progress(id);
+      const waits = dueAt! - failure!.at;
+      assert.ok(waits >= least && waits <= most + 2, `${at}: ${waits}`);
+    }
+  }));
+
+test('an event is tried for a day at least and two at most', () => {
+  let [least, most] = [0, 0];
+  for (let tries = 1; tries < DOMAIN_LIMITS.webhookTries; tries++) {
+    const whole = Math.min(DOMAIN_LIMITS.webhookBackoffMs * 2 ** (tries - 1), DOMAIN_LIMITS.webhookBackoffMaxMs);
+    const pause = pauseAfter(tries);
+    assert.ok(pause >= whole / 2 && pause <= whole);
+    [least, most] = [least + whole / 2, most + whole];
+  }
+  assert.ok(least >= DAY * 0.95 && most <= 2 * DAY, `${least / DAY} to ${most / DAY} days`);
+});
 
 test('a page of large dead letters ends before its limit, and the next one goes on; a damaged cursor is refused as one', () =>
   withBench(async (b) => {

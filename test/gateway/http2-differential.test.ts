@@ -1,6 +1,8 @@
 // Calls at random to a real gRPC server: the channel on our HTTP/2 and the one on grpc-js give the same answers.
 
 import { createHash } from 'node:crypto';
+import { createServer, type ServerHttp2Stream } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -97,6 +99,38 @@ const asked: fc.Arbitrary<Asked> = fc.oneof(
     return told(await running);
   }),
 );
+
+test('what a proxy answers in the place of the node is no answer of the node, on both channels alike', async () => {
+  let page: (stream: ServerHttp2Stream) => void = () => {};
+  const proxy = createServer().on('stream', (stream) => page(stream));
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const upstream = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const channels = [http2Channel({ upstream, deadlineMs: LONG_MS }), grpcChannel({ upstream, deadlineMs: LONG_MS })];
+  const bodies = ['', 'ok', '<html>a page of a proxy</html>', 'x'.repeat(100_000), '\0\0\0\0\x02ok'];
+  for (const [status, code] of [
+    [200, 2],
+    [404, 12],
+    [502, 14],
+  ] as const)
+    for (const body of bodies)
+      for (const channel of channels) {
+        page = (stream) => {
+          stream.on('error', () => {});
+          stream.respond({ ':status': status, 'content-type': 'text/html' });
+          stream.end(body);
+        };
+        const words =
+          status === 200 ? 'The node did not answer with gRPC.' : `The node answered with HTTP status ${status}.`;
+        const call = { path: '/t.Node/Echo', request: Buffer.alloc(0) };
+        const unary = await channel.unary(call);
+        const stream = channel.stream({ path: call.path, requests: [call.request] });
+        for await (const _ of stream.messages);
+        for (const { code: its, message } of [unary.status, (await stream.end).status])
+          assert.equal([its, message], [code, words], `${body.slice(0, 9)} ${status}`);
+      }
+  for (const channel of channels) await channel.close();
+  await new Promise((resolve) => proxy.close(resolve));
+});
 
 test('the same calls have the same answers', async () => {
   const node = await testNode();

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createRouteTable, readDescriptorSet } from '../../lib/gateway/index.ts';
+import { compileBinding } from '../../lib/gateway/request/bind.ts';
 import cases from '../fixtures/gateway/query.json' with { type: 'json' };
 import { compileKept } from '../support/protoc.ts';
 import { refusal as refusalWith } from './refusal.ts';
@@ -102,6 +103,27 @@ for (const [what, body] of [
   test(`a body is refused: ${what}`, () => {
     refusal(() => bind('/v1/shelves/s/books', body, 'PUT'));
   });
+
+test('a name that an enum does not have is refused in a body, wherever it stands, as it is in a query', () => {
+  const everything = registry.getMessage('demo.Everything')!;
+  const save = compileBinding({
+    input: everything,
+    variables: [],
+    body: '*',
+    method: 'POST',
+    registry,
+  });
+  const bindBody = (body: object) => save({ values: [], query: '', body: Buffer.from(JSON.stringify(body)) });
+  bindBody({
+    color: 'BLUE',
+    colors: ['RED', 5],
+    palette: { x: 'RED' },
+    json: { color: 'GREEN', fields: { x: { null_value: 'no' } } },
+    nope: 'GREEN',
+  });
+  for (const body of [{ color: 'GREEN' }, { color: '5' }, { colors: ['RED', 'GREEN'] }, { palette: { x: 'GREEN' } }])
+    assert.match(refusal(() => bindBody(body)).message, /is not a valid value/);
+});
 
 test('a body that is not UTF-8 is refused', () => {
   const match = table.match('PATCH', '/v1/shelves/s/books');

@@ -1,5 +1,6 @@
 // A master that dies: Sentinels or the cluster name another, and the same store goes on there, every turn once.
 
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { suite } from 'uvu';
@@ -8,7 +9,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { connectRedis, openRedisSnapshots, redisSnapshots } from '../../lib/store/redis/index.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import { session } from '../../lib/testing/sessions/bench.ts';
-import { type RedisServer, startRedisCluster, startRedisSentinel } from '../support/redis-server.ts';
+import { type RedisServer, startRedis, startRedisCluster, startRedisSentinel } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 
 const WRITERS = 20;
@@ -50,6 +51,39 @@ test('Sentinel and cluster: when a master dies, the counters go on where they we
   } finally {
     await watched.close();
     await spread.close();
+  }
+});
+
+test('a server behind one address that becomes a replica is left at once, and the writers go on at the new master', async () => {
+  const [old, next] = await Promise.all([startRedis(), startRedis()]);
+  let target = old;
+  // The address of a service: it leads to the master of the moment, and keeps the connections that there are.
+  const address = createServer((wire) => {
+    const upstream = connect(target.port, '127.0.0.1');
+    for (const [from, to] of [
+      [wire, upstream],
+      [upstream, wire],
+    ] as const)
+      from.pipe(to).on('error', () => from.destroy());
+  });
+  await new Promise<void>((resolve) => address.listen(0, '127.0.0.1', resolve));
+  const { port } = address.address() as AddressInfo;
+  const store = redisSnapshots({ url: `redis://127.0.0.1:${port}` });
+  const admin = new Redis(old.url);
+  try {
+    assert.is(await countUp(store, 'counter', 0), 1);
+    await new Redis(next.url).replicaof('127.0.0.1', old.port);
+    await replicaIsInStep(old);
+    target = next;
+    await new Redis(next.url).replicaof('NO', 'ONE');
+    await admin.replicaof('127.0.0.1', next.port);
+    assert.is(await countUp(store, 'counter', 1), 2);
+    assert.is(await countUp(store, 'counter', 2), 3);
+  } finally {
+    admin.disconnect();
+    await store.close();
+    address.close();
+    await Promise.all([old.stop(), next.stop()]);
   }
 });
 

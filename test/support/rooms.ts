@@ -223,8 +223,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/sockets': room('lib lib/agent lib/json server/config server/http server/user', 'lib/store lib/store/redis'),
   'server/telemetry': room('lib lib/engine/machine lib/http', 'lib/engine lib/json lib/ussd'),
   'server/stores': room(
-    'lib lib/account lib/flow/expression lib/http lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/audit server/config',
-    'lib/store server/telemetry',
+    'lib lib/account lib/delegation lib/domain lib/domain/feed lib/engine/session lib/flow/expression lib/http lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/audit server/config',
+    'lib/json lib/store server/telemetry',
   ),
   'server/user': room('lib lib/domain lib/json server/config server/http', 'lib/agent lib/delegation'),
   'server/ussd': room(

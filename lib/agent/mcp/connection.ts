@@ -34,6 +34,8 @@ type Transport = InstanceType<McpSdk['StreamableHTTPClientTransport']>;
 interface Live {
   readonly client: Client;
   readonly transport: Transport;
+  /** Requests under way. */
+  users: number;
 }
 
 /** One MCP server: connected on demand, with a cached list of tools. */
@@ -60,12 +62,6 @@ export function mcpConnection(
     if (live === one) live = undefined;
   }
 
-  async function leave(one: Promise<Live>): Promise<void> {
-    forget(one);
-    const connected = await one.catch(() => undefined);
-    await connected?.client.close().catch(() => {});
-  }
-
   async function connect(): Promise<Live> {
     if (isClosed) throw unreachable(server, 'it was closed');
     const client = new sdk.Client({ name: 'twinline', version: '1.0.0' }, { capabilities: {} });
@@ -75,18 +71,28 @@ export function mcpConnection(
     const options = { fetch, ...(server.headers && { requestInit: { headers: { ...server.headers } } }) };
     const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), options);
     await client.connect(transport as Parameters<Client['connect']>[0], { timeout: AGENT_LIMITS.mcpConnectMs });
-    return { client, transport };
+    return { client, transport, users: 0 };
   }
 
-  /** Retries once on a new connection if the server has forgotten the session: then it cannot have executed the request. */
-  async function ask<T>(request: (client: Client) => Promise<T>): Promise<T> {
+  /**
+   * Every failure but the server's answer to the request itself ends the session: the next request begins one. Retries once
+   * if the server does not know the session: then it cannot have executed the request.
+   */
+  async function ask<T>(request: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
     for (let tries = 1; ; tries++) {
       const mine = openOnce();
+      const connected = await mine.catch((error: unknown) => {
+        throw unreachable(server, describeError(error));
+      });
+      connected.users++;
       try {
-        return await request((await mine).client);
+        return await request(connected.client);
       } catch (error) {
-        if (isForgotten(error) || isBroken(error)) await leave(mine);
+        if (!signal?.aborted && !isAnswer(error)) forget(mine);
         if (tries === 2 || !isForgotten(error)) throw unreachable(server, describeError(error));
+      } finally {
+        // Others may still wait for answers of a session that was given up.
+        if (--connected.users === 0 && live !== mine) await connected.client.close().catch(() => {});
       }
     }
   }
@@ -155,7 +161,7 @@ export function mcpConnection(
           'gen_ai.tool.name': tool,
         };
         return await traced(`tools/call ${tool}`, { way: 'out', attributes }, () =>
-          ask((client) => only.run(headers, () => client.request(request, sdk.CallToolResultSchema, options))),
+          ask((client) => only.run(headers, () => client.request(request, sdk.CallToolResultSchema, options)), signal),
         );
       } finally {
         own.leave();
@@ -209,15 +215,23 @@ function makeTool(tool: { name: string; description?: string | undefined; inputS
   return { name, description: description.slice(0, 4_096), schema: inputSchema as JsonObject };
 }
 
-// The response to an unknown session.
+const UNKNOWN_SESSION =
+  /session.{0,80}\b(not found|unknown|invalid|expired|required|missing|terminated|closed|not exist)|\b(no|no valid|not a valid|invalid|unknown|missing|expired)\b.{0,30}\bsession|not initialized|expect\w* initialize/i;
+const MESSAGE_CHARS = 1_000;
+
+// The specification says 404. Others say 400, 401 or 422, or answer 200 with an error of JSON-RPC, and name the session.
 function isForgotten(error: unknown): boolean {
-  return isObject(error) && error.code === 404;
+  if (!isObject(error) || typeof error.code !== 'number' || isAnswer(error)) return false;
+  return error.code === 404 || UNKNOWN_SESSION.test(String(error.message).slice(0, MESSAGE_CHARS));
 }
 
-// Errors with a numeric code came from the server, so the connection works; our own errors are about one request.
-function isBroken(error: unknown): boolean {
-  return !(error instanceof TwinlineError) && !(isObject(error) && typeof error.code === 'number');
+// An error of JSON-RPC, unless it is about the session: the codes that implementations chose for that also mean that the
+// connection was closed or that no answer came in time.
+function isAnswer(error: unknown): boolean {
+  return isObject(error) && error.name === 'McpError' && !SESSION_CODES.has(error.code);
 }
+
+const SESSION_CODES: ReadonlySet<unknown> = new Set([-32_000, -32_001, -32_600]);
 
 function describeError(error: unknown): string {
   if (error instanceof TwinlineError) return error.message;

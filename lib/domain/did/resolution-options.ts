@@ -3,6 +3,7 @@
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { cutText } from '../../errors.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
+import { parseMoment } from '../moment.ts';
 
 /** Options as clients give them: names and texts. */
 export type GivenOptions = readonly (readonly [string, string])[];
@@ -21,8 +22,6 @@ export interface ResolutionOptions {
 const SWITCHES = new Set(['noCache', 'expandRelativeUrls']);
 const TEXTS = ['versionId', 'service', 'serviceType', 'relativeRef'] as const;
 const KNOWN = new Set<string>([...SWITCHES, ...TEXTS, 'versionTime']);
-
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
 
 /** Reads the options; one that is given twice is refused. */
 export function readOptions(options: GivenOptions): ResolutionOptions | Failed {
@@ -45,20 +44,20 @@ export function readOptions(options: GivenOptions): ResolutionOptions | Failed {
     return makeFailure('INVALID_OPTIONS', 'relativeRef needs service or serviceType.');
   const time = given.get('versionTime');
   const texts = TEXTS.flatMap((name) => (given.has(name) ? [[name, given.get(name)!]] : []));
-  return { ...Object.fromEntries(texts), ...(time !== undefined && { versionTime: parseMoment(time) }) };
+  return { ...Object.fromEntries(texts), ...(time !== undefined && { versionTime: readSecond(time) }) };
 }
 
 const quote = (text: string) => JSON.stringify(cutText(text, COMMON_LIMITS.quotedChars));
 
 function isValid(name: string, value: string): boolean {
   if (SWITCHES.has(name)) return value === 'true' || value === 'false';
-  if (name === 'versionTime') return MOMENT.test(value) && !Number.isNaN(Date.parse(value));
+  if (name === 'versionTime') return !Number.isNaN(parseMoment(value));
   return value !== '';
 }
 
 // `updated` of a document has no fractions: the version that it names was written within that second.
-function parseMoment(text: string): { from: number; to: number } {
-  const from = Date.parse(text);
+function readSecond(text: string): { from: number; to: number } {
+  const from = parseMoment(text);
   return { from, to: text.includes('.') ? from : from + 999 };
 }
 

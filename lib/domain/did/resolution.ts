@@ -105,13 +105,16 @@ export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTE
     const { kind, id, revision, body } = subject;
     if (versionTime) {
       const { from, to } = versionTime;
-      return from > clock.now() ? undefined : revisionAt<Resolvable>(documents, { kind, id, at: to });
+      return from > clock.now() + CLOCKS_APART_MS ? undefined : revisionAt<Resolvable>(documents, { kind, id, at: to });
     }
     if (versionId === undefined) return { revision, body };
     const asked = /^[1-9]\d{0,9}$/.test(versionId) ? Number(versionId) : undefined;
     return asked === undefined ? undefined : readRevision<Resolvable>(documents, { kind, id, revision: asked });
   }
 }
+
+/** A client's `now` may be ahead of ours. */
+const CLOCKS_APART_MS = 60_000;
 
 type Resolvable = Journaled & { readonly created: number; readonly updated: number };
 

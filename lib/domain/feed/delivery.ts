@@ -9,6 +9,7 @@ import { setMaxListeners } from 'node:events';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { findDue } from '../../store/due.ts';
 import type { DocumentStore, StoredDocument } from '../../store/store.ts';
+import { update } from '../../store/update.ts';
 import { findPages } from '../find.ts';
 import { DELIVERY, WEBHOOK } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
@@ -21,6 +22,7 @@ import {
   type DeliveryOutcome,
   type DeliveryProgress,
   deadLetterId,
+  GONE,
   pauseAfter,
   type StoredDeadLetter,
   type StoredProgress,
@@ -183,7 +185,7 @@ export class Deliveries {
     let mine: DeliveryProgress | undefined = claim;
     for (let next: FeedEvent | undefined = event; next && webhook && mine; ) {
       const outcome = await attempt(this.#options, webhook, { event: eventView(next), ending });
-      const after = await this.#afterwards(mine, next, outcome);
+      const after = await this.#afterwards(mine, next, { outcome, webhook });
       webhook = await this.#options.documents.get<StoredWebhook>(WEBHOOK, id);
       const goesOn: boolean = after.cursor === next.seq && webhook?.body.status === 'active' && !ending.aborted;
       const givesWay: boolean = goesOn && this.#queue.hasWaiting;
@@ -198,7 +200,7 @@ export class Deliveries {
   async #afterwards(
     { id, body }: DeliveryProgress,
     { seq, ...event }: FeedEvent,
-    outcome: DeliveryOutcome,
+    { outcome, webhook }: { readonly outcome: DeliveryOutcome; readonly webhook: Webhook },
   ): Promise<StoredProgress> {
     const { clock, onTry = () => {} } = this.#options;
     const free = { ...body, holder: null, dueAt: null };
@@ -207,13 +209,26 @@ export class Deliveries {
       onTry('delivered');
       return { ...free, cursor: seq, attempts: 0, delivered: body.delivered + 1, deliveredAt: clock.now() };
     }
-    const { failure } = outcome;
+    const { failure, retryAt = 0 } = outcome;
     const attempts = body.attempts + 1;
-    const isLast = attempts >= DOMAIN_LIMITS.webhookTries;
+    const isGone = failure.status === GONE;
+    const isLast = !isGone && attempts >= DOMAIN_LIMITS.webhookTries;
     onTry(isLast ? 'dead' : 'failed');
-    if (!isLast) return { ...free, attempts, failure, dueAt: clock.now() + pauseAfter(attempts) };
+    if (isGone) {
+      await this.#pause(webhook);
+      return { ...free, attempts, failure };
+    }
+    if (!isLast) return { ...free, attempts, failure, dueAt: Math.max(retryAt, clock.now() + pauseAfter(attempts)) };
     await this.#storeDeadLetter(id, { seq, event: eventView({ ...event, seq }), attempts, failure });
     return { ...free, cursor: seq, attempts: 0, dead: body.dead + 1, failure };
+  }
+
+  // Until its owner makes it active again, which tries the same event at once.
+  async #pause({ id, body: { url } }: Webhook): Promise<void> {
+    const { documents, clock } = this.#options;
+    await update<StoredWebhook>(documents, WEBHOOK, id, (body) =>
+      body?.url === url ? { ...body, status: 'paused', updated: clock.now() } : undefined,
+    );
   }
 
   async #storeDeadLetter(

@@ -136,19 +136,19 @@ export interface Owner {
   readonly id: string;
 }
 
-/** A new secret, `whsec_` and base64 of 32 random bytes. */
+/** A new secret that the libraries of Standard Webhooks take, `whsec_` and base64 of 32 random bytes. */
 export function makeSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
 /** The secret as text to store. */
 export function sealSecret(keyring: Keyring, owner: Owner, secret: string): string {
-  return sealText(keyring, makeSeal(owner), secret);
+  return sealText(keyring, secretSeal(owner), secret);
 }
 
 /** The secret; throws ERR_CONFIG when the key that sealed it is not configured, or it was sealed for another webhook. */
 export function openSecret(keyring: Keyring, owner: Owner, sealed: string): string {
-  const secret = openText(keyring, makeSeal(owner), sealed);
+  const secret = openText(keyring, secretSeal(owner), sealed);
   if (secret !== undefined) return secret;
   throw new TwinlineError(
     'ERR_CONFIG',
@@ -165,12 +165,13 @@ function signatureHeaders(
   return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${mac}` };
 }
 
-// A secret that is not in the form of the standard is a key as it stands.
+// A secret that is not in the form of the standard is a key as it stands; its libraries take it with `{ format: 'raw' }`.
 function keyBytes(secret: string): Buffer {
   return secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret);
 }
 
-function makeSeal({ tenant, id }: Owner): Seal {
+/** What seals the secret of a webhook. */
+export function secretSeal({ tenant, id }: Owner): Seal {
   return { purpose: 'webhook-secret/v1', label: [tenant, id] };
 }
 
@@ -184,7 +185,8 @@ export interface AttemptDeps {
 export type DeliveryOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'given-up' }
-  | { readonly kind: 'failed'; readonly failure: Failure };
+  /** `retryAt`: the receiver wants nothing before that, in milliseconds since 1970. */
+  | { readonly kind: 'failed'; readonly failure: Failure; readonly retryAt?: number };
 
 /** Sends an event, as `eventView` shows it. Never rejects. */
 export async function attempt(
@@ -192,9 +194,10 @@ export async function attempt(
   { id, body: webhook }: Webhook,
   { event, ending }: { event: JsonObject; ending: AbortSignal },
 ): Promise<DeliveryOutcome> {
-  const makeFailure = (status: number | null, error: string): DeliveryOutcome => ({
+  const makeFailure = (status: number | null, error: string, retryAfter?: string): DeliveryOutcome => ({
     kind: 'failed',
     failure: { at: clock.now(), status, error },
+    ...(retryAfter !== undefined && { retryAt: readRetryAt(retryAfter, clock.now()) }),
   });
   if (ending.aborted) return { kind: 'given-up' };
   const time = new AbortController();
@@ -206,10 +209,15 @@ export async function attempt(
     const secret = openSecret(keyring, { tenant: webhook.tenant, id }, webhook.secret);
     const timestamp = Math.floor(clock.now() / 1_000);
     const headers = signatureHeaders(secret, { id: `evt_${event.seq}`, timestamp, body });
-    const status = await post({ url: webhook.url, headers, body }, time.signal);
+    const { status, retryAfter } = await post({ url: webhook.url, headers, body }, time.signal);
     if (status >= 200 && status <= 299) return { kind: 'delivered' };
-    const why = status >= 300 && status <= 399 ? '; redirects are not followed' : '';
-    return makeFailure(status, `the receiver answered ${status}${why}`);
+    const why =
+      status === GONE
+        ? ', so the webhook is paused'
+        : status >= 300 && status <= 399
+          ? '; redirects are not followed'
+          : '';
+    return makeFailure(status, `the receiver answered ${status}${why}`, retryAfter);
   } catch (error) {
     if (ending.aborted) return { kind: 'given-up' };
     return makeFailure(null, error instanceof TwinlineError ? error.message : 'the request could not be made');
@@ -217,6 +225,15 @@ export async function attempt(
     clearTimeout(timer);
     ending.removeEventListener('abort', end);
   }
+}
+
+/** By Standard Webhooks: the receiver wants nothing more. */
+export const GONE = 410;
+
+// Seconds, or a date.
+function readRetryAt(text: string, now: number): number {
+  const at = /^\d{1,9}$/.test(text) ? now + Number(text) * 1_000 : Date.parse(text);
+  return Math.min(at || now, now + DOMAIN_LIMITS.webhookBackoffMaxMs);
 }
 
 const BACKOFF = { firstMs: DOMAIN_LIMITS.webhookBackoffMs, maxMs: DOMAIN_LIMITS.webhookBackoffMaxMs, jitter: 0.5 };

@@ -128,6 +128,7 @@ export const NEW_CREDIT: Schema = {
     status: false,
     issued: false,
   },
+  additionalProperties: true,
   maxProperties: 64,
 };
 
@@ -138,7 +139,9 @@ const EVENTS: Schema = {
   items: text(64, 'A type of event'),
   maxItems: DOMAIN_LIMITS.eventTypes,
 };
-const SECRET = text(256, 'What requests are signed with; whsec_ and base64, or any text', {
+const SECRET_WORDS =
+  'What requests are signed with: whsec_ and base64 of the key, as the libraries of Standard Webhooks read it. Other text is the key as it stands, which they verify only when told so, as with { format: "raw" }';
+const SECRET = text(256, SECRET_WORDS, {
   minLength: 16,
   pattern: '^(whsec_[A-Za-z0-9+/]{16,248}={0,2}|(?!whsec_)[\\x21-\\x7e]+)$',
 });

@@ -92,6 +92,7 @@ export const METADATA: Schema = {
   type: 'object',
   description: 'Settings; `name` is shown to people',
   properties: { name: text(256, 'The name that is shown') },
+  additionalProperties: true,
   maxProperties: DOMAIN_LIMITS.itemsPerList,
 };
 

@@ -4,13 +4,15 @@
 //   and(…) or(…) not(…)
 //
 // A field is a path through the record, such as status, metadata.name or services.type; through a list it means any of
-// its items. A value is a JSON string, number, true, false or null. Times are compared as the record shows them.
+// its items. A step that is more than letters, digits, _, @ and - stands in quotes: properties."CO2 (kg)". A value is a JSON
+// string, number, true, false or null. Texts that are moments (RFC 3339) are compared as such.
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { readJson } from '../../json/reader.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
+import { parseMoment } from '../moment.ts';
 import { refuse } from '../problems.ts';
 import { compileLike, type Spend } from './like.ts';
 
@@ -25,8 +27,11 @@ export type Scalar = string | number | boolean | null;
 
 const COMPARISONS = ['eq', 'ne', 'gt', 'ge', 'lt', 'le', 'in', 'like'];
 const JOINS = ['and', 'or', 'not'];
-const TOKEN =
-  /\s*(?:([(),])|("(?:[^"\\]|\\.)*")|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|([A-Za-z_@][\w@-]*(?:\.[\w@-]+)*))/y;
+const TEXT = '"(?:[^"\\\\]|\\\\.)*"';
+const NAME = '[\\p{L}\\p{M}\\p{N}_@-]+';
+const PATH = `(?![\\d-])${NAME}(?:\\.(?:${NAME}|${TEXT}))*`;
+const TOKEN = new RegExp(`\\s*(?:[(),]|${TEXT}|${PATH}|-?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?)`, 'uy');
+const STEP = new RegExp(`${NAME}|${TEXT}`, 'gu');
 
 interface Tokens {
   readonly texts: readonly string[];
@@ -84,7 +89,8 @@ function comparison(op: string, tokens: Tokens, source: string): Filter {
   if (op !== 'exists' && !COMPARISONS.includes(op))
     throw wrong(source, `has no operation ${op}; use ${[...COMPARISONS, 'exists', ...JOINS].join(', ')}`);
   const field = take(tokens, source, 'a field');
-  if (!/^[A-Za-z_@]/.test(field)) throw wrong(source, `needs a field where it has ${field}`);
+  if (!/^[\p{L}_@]/u.test(field)) throw wrong(source, `needs a field where it has ${field}`);
+  readSteps(field);
   if (op === 'exists') return { op, field };
   const values: Scalar[] = [];
   do {
@@ -149,12 +155,23 @@ export function compileFilter(filter: Filter): RecordCheck {
     return someValue(field, 1, (value, spend) => typeof value === 'string' && like(value, spend));
   }
   const compare = COMPARE[op];
+  const moments = values.map((wanted) => readMoment(wanted) ?? Number.NaN);
+  const areMoments = !moments.every(Number.isNaN);
   const work = values.reduce<number>((sum, wanted) => sum + 1 + String(wanted).length / CHARACTERS_PER_WORK, 0);
-  const check = someValue(field, work, (value) => compare(value, values));
+  const check = someValue(field, work, (value) => {
+    const moment = areMoments ? readMoment(value) : undefined;
+    return moment === undefined ? compare(value, values) : compare(moment, moments);
+  });
   return op === 'ne' ? (record, spend) => !check(record, spend) : check;
 }
 
 type Compare = (value: Json, wanted: readonly Scalar[]) => boolean;
+
+/** The moment that a text names; undefined for other values. */
+export function readMoment(value: Json): number | undefined {
+  const moment = typeof value === 'string' ? parseMoment(value) : Number.NaN;
+  return Number.isNaN(moment) ? undefined : moment;
+}
 
 // Only values of one type have an order.
 const compareOrder =
@@ -180,9 +197,14 @@ const COMPARE = {
 const CHARACTERS_PER_WORK = 16;
 const VALUE_WORK = 12;
 
+/** The names along the path of a field; throws `bad-filter`. */
+export function readSteps(field: string): string[] {
+  return Array.from(field.matchAll(STEP), ([step]) => (step.startsWith('"') ? String(scalar(step, field)) : step));
+}
+
 /** Whether a test holds for one of the values at a path; `work` is what one test costs. */
 function someValue(path: string, work: number, test: (value: Json, spend: Spend) => boolean): RecordCheck {
-  const steps = path.split('.');
+  const steps = readSteps(path);
   return (record, spend) => {
     const values = valuesAt(record, steps, spend);
     spend(values.length * work);

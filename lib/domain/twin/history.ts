@@ -10,6 +10,7 @@ import { type Revision, readRevision, readRevisions, revisionAt } from '../feed/
 import { findDomain, requireFound } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
+import { parseMoment } from '../moment.ts';
 import { refuse } from '../problems.ts';
 import { type Domain, domainView, isoTime, type LinksTo, type StoredDomain } from './record.ts';
 
@@ -39,13 +40,10 @@ export async function twinAt(
   throw refuse('not-found', `${did} has no revision ${JSON.stringify(at)}.`);
 }
 
-// With a time of the day and its zone: what is less can be read in several ways, and `-1` as a year.
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
-
 /** What the text of a version means: a revision, or milliseconds since 1970; throws `bad-request`. */
 export function revisionOrMoment(at: string): { readonly revision: number } | { readonly moment: number } {
   if (/^\d+$/.test(at)) return { revision: Number(at) };
-  const moment = MOMENT.test(at) ? Date.parse(at) : Number.NaN;
+  const moment = parseMoment(at);
   if (!Number.isNaN(moment)) return { moment };
   throw refuse(
     'bad-request',

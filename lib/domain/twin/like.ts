@@ -1,4 +1,4 @@
-// Patterns of `like`: `*` is any text, `?` is one character. All states of a pattern are followed at the same time, as bits of
+// Patterns of `like`: `*` is any text, `?` is one character, `\` before one of these or itself stands for it. All states of a pattern are followed at the same time, as bits of
 // a few words, so a text is read once: what a comparison costs is its length by the words, whatever stands in the two.
 
 /** Tells how much one comparison costs before it is made; it may throw. A unit is about two nanoseconds. */
@@ -52,7 +52,7 @@ interface Pattern {
 }
 
 function readPattern(pattern: string): Pattern {
-  const characters = [...pattern];
+  const characters = pattern.match(/\\[*?\\]|[\s\S]/gu) ?? [];
   const words = Math.ceil((characters.length + 1) / WORD_BITS);
   const stars: Bits = new Int32Array(words);
   const anything: Bits = new Int32Array(words);
@@ -61,7 +61,7 @@ function readPattern(pattern: string): Pattern {
   for (const character of characters) {
     if (character === '*') addBit(stars, end);
     else if (character === '?') addBit(anything, ++end);
-    else places.push([character.codePointAt(0)!, ++end]);
+    else places.push([character.codePointAt(/^\\./.test(character) ? 1 : 0)!, ++end]);
   }
   const ofCharacter = new Map<number, Bits>();
   for (const [code, bit] of places) {

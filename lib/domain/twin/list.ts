@@ -8,6 +8,7 @@ import type { Caller } from '../caller.ts';
 import { cursorError, findPage, isVisible, requireLimit } from '../find.ts';
 import { DOMAIN } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
+import { parseMoment } from '../moment.ts';
 import { refuse } from '../problems.ts';
 import { compileFilter, type Filter, parseFilter } from './filter.ts';
 import type { Spend } from './like.ts';
@@ -178,7 +179,7 @@ type Holds = (domain: Domain, spend: Spend) => boolean;
 
 function makeCondition(query: ListQuery, equal: Equalities, now: number): Holds {
   const fits = query.filter === undefined ? undefined : compileFilter(parseFilter(query.filter));
-  const moment = query.validAt === undefined ? undefined : Date.parse(query.validAt);
+  const moment = query.validAt === undefined ? undefined : parseMoment(query.validAt);
   if (Number.isNaN(moment))
     throw refuse('bad-request', `validAt=${JSON.stringify(query.validAt)} is no moment such as 2026-01-01T00:00:00Z.`);
   const { 'controllers[]': controller, 'metadata.name': name, ...plain } = equal;

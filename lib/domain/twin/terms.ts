@@ -3,7 +3,7 @@
 
 import type { Json, JsonObject } from '../../json/json.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
-import type { Filter } from './filter.ts';
+import { type Filter, readMoment, readSteps } from './filter.ts';
 import type { Spend } from './like.ts';
 import type { StoredDomain } from './record.ts';
 
@@ -102,15 +102,16 @@ export function listTerms({ words, filter }: Sought): FoundTerm[] {
 
 const WORDS_LOOKED_UP = 4;
 
-const PROPERTY = /^properties\.([^.]+)(\..+)?$/;
 /** Comparisons that no twin without the property matches. */
 const POSITIVE = new Set(['eq', 'in', 'like', 'gt', 'ge', 'lt', 'le', 'exists']);
 
 function listFilterTerms(filter: Filter): FoundTerm[] {
   if (filter.op === 'and') return filter.of.flatMap(listFilterTerms);
   if (!('field' in filter) || !POSITIVE.has(filter.op)) return [];
-  const [, name, rest] = PROPERTY.exec(filter.field) ?? [];
-  if (name === undefined) return [];
-  if (filter.op !== 'eq' || rest !== undefined) return [{ term: nameTerm(name) }];
+  const [first, name, ...rest] = readSteps(filter.field);
+  if (first !== 'properties' || name === undefined) return [];
+  // One moment has many spellings.
+  if (filter.op !== 'eq' || rest.length > 0 || readMoment(filter.values[0]!) !== undefined)
+    return [{ term: nameTerm(name) }];
   return [{ term: valueTerm(name, filter.values[0]!), orElse: nameTerm(name) }];
 }

@@ -203,14 +203,17 @@ export interface RecordHead {
   readonly format: number;
   readonly conversation: string;
   readonly version: number;
+  /** The id of the key that sealed it; missing without one. */
+  readonly kid?: string;
 }
 
 /** The head of a record of any format, for those who count; undefined when there is none. */
 export function readRecordHead(text: string): RecordHead | undefined {
   const begin = text.indexOf('{');
   try {
-    const { r, f, v } = JSON.parse(text.slice(begin));
-    return isCount(r) && isText(f) && isCount(v) ? { format: r, conversation: f, version: v } : undefined;
+    const { r, f, v, a } = JSON.parse(text.slice(begin));
+    if (!isCount(r) || !isText(f) || !isCount(v)) return undefined;
+    return { format: r, conversation: f, version: v, ...(isText(a) && { kid: a }) };
   } catch {
     return undefined;
   }

@@ -198,6 +198,7 @@ export const CHANNEL_STATUS = {
     'Too many large replies from the node are in flight. Try again later, or request smaller pages.',
   ),
   limitExceeded: channelStatus(GRPC.resourceExhausted, 'The node or its reply exceeds a limit.'),
+  foreign: channelStatus(GRPC.unknown, 'The node did not answer with gRPC.'),
   noStatus: channelStatus(GRPC.unknown, 'The node answered with headers only, and no status.'),
   noMessage: channelStatus(GRPC.internal, 'The node returned OK but sent no message.'),
   messages: channelStatus(GRPC.internal, 'The node sent more than one message.'),
@@ -250,8 +251,11 @@ const BY_HTTP: { readonly [status: number]: number } = {
 export function findHttpStatus(headers: ReadonlyMap<string, string>): Status | undefined {
   const http = Number(headers.get(':status'));
   if (http !== 200) return channelStatus(BY_HTTP[http] ?? GRPC.unknown, `The node answered with HTTP status ${http}.`);
-  if (/^application\/grpc($|[+;])/.test(headers.get('content-type') ?? '')) return undefined;
-  return channelStatus(GRPC.unknown, 'The node did not answer with gRPC.');
+  return isGrpc(headers.get('content-type')) ? undefined : CHANNEL_STATUS.foreign;
+}
+
+export function isGrpc(contentType = ''): boolean {
+  return /^application\/grpc($|[+;])/.test(contentType);
 }
 
 const TIMEOUT_DIGITS = 99_999_999;

@@ -12,6 +12,7 @@ import {
   channelStatus,
   checkCall,
   checkUpstream,
+  isGrpc,
   makeFailedAnswer,
   type RpcAnswer,
   type RpcCall,
@@ -41,16 +42,16 @@ export function grpcChannel(options: ChannelOptions): Channel {
   let trouble: string | undefined;
 
   /** Registers a running call; the returned function ends it and translates its status. */
-  function begin(call: RpcCall | StreamCall, cancel: () => void): (object: StatusObject) => Status {
+  function begin(call: RpcCall | StreamCall, cancel: () => void): (object: StatusObject, isForeign: boolean) => Status {
     const abort = () => cancel();
     call.signal?.addEventListener('abort', abort, { once: true });
     running.add(abort);
-    return (object) => {
+    return (object, isForeign) => {
       call.signal?.removeEventListener('abort', abort);
       running.delete(abort);
       if (!running.size) idle?.();
       if (object.code === status.UNAVAILABLE) trouble = object.details;
-      return translateStatus(object, answerBytes);
+      return isForeign && MISREAD.test(object.details) ? CHANNEL_STATUS.foreign : translateStatus(object, answerBytes);
     };
   }
 
@@ -67,6 +68,7 @@ export function grpcChannel(options: ChannelOptions): Channel {
     return new Promise((resolve) => {
       let headers = NONE;
       let bytes: Buffer = NOTHING;
+      let isForeign = false;
       const settle = begin(call, () => made.cancel());
       const made = client.makeUnaryRequest(
         call.path,
@@ -80,12 +82,13 @@ export function grpcChannel(options: ChannelOptions): Channel {
           if (message) bytes = message;
           const outcome = error ?? { code: status.OK, details: '', metadata: new Headers() };
           made.once('status', ({ metadata }: StatusObject) =>
-            resolve({ status: settle(outcome), bytes, headers, trailers: decodeMetadata(metadata) }),
+            resolve({ status: settle(outcome, isForeign), bytes, headers, trailers: decodeMetadata(metadata) }),
           );
         },
       );
       made.on('metadata', (metadata: Headers) => {
         headers = decodeMetadata(metadata);
+        isForeign = readForeign(metadata);
       });
     });
   }
@@ -101,12 +104,16 @@ export function grpcChannel(options: ChannelOptions): Channel {
     );
     let finish: (() => void) | undefined;
     let isCancelled = false;
-    made.on('metadata', (metadata: Headers) => sink.headers(decodeMetadata(metadata)));
+    let isForeign = false;
+    made.on('metadata', (metadata: Headers) => {
+      isForeign = readForeign(metadata);
+      sink.headers(decodeMetadata(metadata));
+    });
     made.on('data', sink.message);
     // The `status` event reports the same.
     made.on('error', () => {});
     made.on('status', (object: StatusObject) => {
-      const ending = { status: settle(object), trailers: decodeMetadata(object.metadata) };
+      const ending = { status: settle(object, isForeign), trailers: decodeMetadata(object.metadata) };
       finish = () => sink.end(ending);
       // With a slow reader, messages wait in the stream and the status arrives before them. Without a reader, 'end' never
       // comes.
@@ -230,6 +237,11 @@ const OWN: readonly (readonly [code: number, text: RegExp, meaning: Status])[] =
   [status.INTERNAL, /^Received RST_STREAM with code/, channelStatus(status.INTERNAL, 'The node reset the call.')],
   [status.RESOURCE_EXHAUSTED, /^Bandwidth exhausted or memory limit/, CHANNEL_STATUS.limitExceeded],
 ];
+
+const readForeign = (headers: Headers): boolean => !isGrpc(String(headers.get('content-type')));
+
+// What grpc-js says of a page with the HTTP status 200: it reads its first bytes as the length of a message.
+const MISREAD = /^(Received message larger|Received HTTP status code 200|No message received|.*without gRPC status)|^$/;
 
 function translateStatus(object: StatusObject, answerBytes: number): Status {
   // Both are absent when a reply cannot be decompressed.

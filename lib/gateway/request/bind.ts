@@ -62,6 +62,7 @@ export function compileBinding({ input, variables, body, method, registry }: Bin
     const json = parseBody(bytes);
     const whole = bodyField ? { [bodyField.jsonName]: json } : withoutFields(json, lists);
     const read = encodeBody(whole, { input, registry: unknown ? reportingRegistry(registry, unknown) : registry });
+    checkEnums(whole, input, registry);
     const maskPaths = mask && bodyField?.message ? listPaths(json, bodyField.message) : [];
     if (mask && maskPaths.length) builder.fillMask(mask, maskPaths);
     const bound = builder.encode();
@@ -121,8 +122,14 @@ function parseQuery(query: string): Parameter[] {
     if (texts) texts.push(text);
     else textsByName.set(name, [text]);
   }
-  return [...textsByName].map(([name, texts]) => ({ name, texts }));
+  const parameters = [...textsByName].map(([name, texts]) => ({ name, texts }));
+  // `list[1]=b&list[0]=a`, as several clients write lists: items come in the order of their numbers.
+  if (!query.includes('%5') && !query.includes('[')) return parameters;
+  const readIndex = ({ name }: Parameter) => Number(ITEM.exec(name)?.[1] ?? -1);
+  return parameters.sort((a, b) => readIndex(a) - readIndex(b));
 }
+
+const ITEM = /\[(\d+)\]$/;
 
 const ENTRY = /^([^[]*)\[(.*)\]$/s;
 
@@ -178,6 +185,26 @@ function encodeBody(json: JsonValue, { input, registry }: { input: DescMessage; 
   }
 }
 
+// The parser ignores unknown names of enum values together with unknown fields; a query refuses them.
+function checkEnums(json: JsonValue | undefined, type: DescMessage, registry: Registry): void {
+  if (!isFilled(json)) return;
+  if (type.typeName === 'google.protobuf.Any') {
+    const url = String((json as { readonly '@type'?: JsonValue })['@type']);
+    const inner = registry.getMessage(url.slice(url.lastIndexOf('/') + 1));
+    if (inner && inner !== type) checkEnums(json, inner, registry);
+    return;
+  }
+  if (type.typeName.startsWith('google.protobuf.')) return;
+  for (const [name, value] of Object.entries(json as object)) {
+    const field = findField(type, name);
+    if (!field?.enum && !field?.message) continue;
+    for (const one of field.fieldKind === 'list' || field.fieldKind === 'map' ? Object.values(value ?? {}) : [value])
+      if (field.message) checkEnums(one as JsonValue, field.message, registry);
+      else if (typeof one === 'string' && !field.enum!.values.some((known) => known.name === one))
+        throw inputError(name, `parsing field "${name}": ${quoteShort(one)} is not a valid value`);
+  }
+}
+
 function inputError(name: string, error: string): TwinlineError {
   const message = `The request cannot be read: ${error.endsWith('.') ? error : `${error}.`}`;
   return new TwinlineError('ERR_INPUT', message, {
@@ -213,6 +240,6 @@ function goesOn(field: DescField, value: JsonValue): boolean {
   return field.fieldKind === 'message' && !field.message.typeName.startsWith('google.protobuf.') && isFilled(value);
 }
 
-function isFilled(value: JsonValue): boolean {
+function isFilled(value: JsonValue | undefined): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0;
 }

@@ -41,7 +41,7 @@ export class MessageBuilder {
   }
 
   /**
-   * Sets the value at the end of a path; with `key`, one map entry. Throws an Error when the field takes no or only one text,
+   * Sets the value at the end of a path; with `key`, one map entry, or items of a list (`name[]`, `name[0]`). Throws an Error when the field takes no or only one text,
    * is already set, or belongs to a oneof that is.
    */
   set(path: FieldPath, values: { readonly texts: readonly string[]; readonly key?: string | undefined }): void {
@@ -89,7 +89,8 @@ export class MessageBuilder {
 
   #setField(field: DescField, { texts, key }: Parameters<MessageBuilder['set']>[1]): void {
     this.#checkOneof(field);
-    if (field.fieldKind === 'map' || key !== undefined) this.#setEntry(field, texts, key);
+    const isItem = field.fieldKind === 'list' && key !== undefined && /^\d*$/.test(key);
+    if (field.fieldKind === 'map' || (key !== undefined && !isItem)) this.#setEntry(field, texts, key);
     else if (field.fieldKind === 'list') {
       const parse = fieldParser(field);
       const list = this.#message.get(field);

@@ -51,7 +51,8 @@ export const SCALAR_PARSERS: { readonly [Type in ScalarType]: Parse } = {
   [ScalarType.FLOAT]: float(FLOAT32_MAX),
   [ScalarType.DOUBLE]: float(Number.MAX_VALUE),
   [ScalarType.STRING]: (text) => text,
-  [ScalarType.BYTES]: parseBase64,
+  // Base64 has no spaces: a `+` that was not encoded.
+  [ScalarType.BYTES]: (text) => parseBase64(text.replaceAll(' ', '+')),
   [ScalarType.BOOL]: (text) => {
     if (!TRUE.includes(text) && !FALSE.includes(text)) throw new Error(`${quoteShort(text)} is not true or false`);
     return TRUE.includes(text);

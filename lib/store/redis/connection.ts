@@ -5,7 +5,8 @@ import type { Cluster, Redis } from 'ioredis';
 import { TwinlineError } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
 import { STORE_LIMITS } from '../limits.ts';
-import { describeReason, openClient, type RefusalOptions, redisRefusal } from './client.ts';
+import { openClient } from './client.ts';
+import { describeReason, type RefusalOptions, readRefusal, redisRefusal } from './refusals.ts';
 import { parseRedisUrl } from './url.ts';
 
 /** Address and timeouts of a Redis connection. */
@@ -207,7 +208,7 @@ function scriptOn(client: Redis | Cluster, { lua, keys }: { lua: string; keys: n
   return (...keysAndArgs) =>
     client.evalsha(hash, keys, ...keysAndArgs).catch((error: Error) => {
       // The server was restarted or flushed; no part of the script has run.
-      if (error.message.startsWith('NOSCRIPT')) return client.eval(lua, keys, ...keysAndArgs);
+      if (readRefusal(error).decision === 'send-source') return client.eval(lua, keys, ...keysAndArgs);
       throw error;
     });
 }
@@ -240,9 +241,9 @@ function firstConnection(client: Redis | Cluster, withinMs: number): FirstConnec
     resolveDone();
   };
   const ready = () => ('nodes' in client ? connectNodes(client).then(giveUp) : giveUp());
-  // A rejected password will not become valid by waiting.
   const onError = (error: Error) => {
-    if (/^(NOAUTH|WRONGPASS|NOPERM)/.test(error.message)) giveUp();
+    // Rights, too, do not come by waiting.
+    if (/^(check-login|do-without)$/.test(readRefusal(error).decision)) giveUp();
   };
   const timer = setTimeout(giveUp, withinMs).unref();
   client.once('ready', ready);

@@ -3,6 +3,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Durability } from '../store.ts';
 import type { RedisConnection } from './connection.ts';
+import { readRefusal } from './refusals.ts';
 
 const WEAKEST_FIRST: readonly Durability[] = ['memory', 'process-crash', 'power-loss'];
 
@@ -46,5 +47,5 @@ async function readDurability(client: Redis | Cluster): Promise<Durability> {
 }
 
 function isForbidden(error: unknown): boolean {
-  return error instanceof Error && /^NOPERM|unknown command/.test(error.message);
+  return readRefusal(error).decision === 'do-without';
 }

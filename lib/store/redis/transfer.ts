@@ -7,6 +7,7 @@ import { STORE_LIMITS } from '../limits.ts';
 import type { KeyedSession, SessionTransfer } from '../transfer.ts';
 import type { RedisConnection } from './connection.ts';
 import { decodeSession, encodeSession, findExpiry, placesUnder, REDIS_PREFIX, sessionScripts } from './layout.ts';
+import { readRefusal } from './refusals.ts';
 
 export interface RedisTransferOptions {
   readonly connection: RedisConnection;
@@ -82,6 +83,6 @@ function readField(line: string, name: string): string | undefined {
 
 // Managed services may hide the list of clients.
 function refuseAllButPermission(error: unknown): undefined {
-  if (/^(NOPERM|ERR unknown)/.test(String((error as Error).message))) return undefined;
+  if (readRefusal(error).decision === 'do-without') return undefined;
   throw error;
 }

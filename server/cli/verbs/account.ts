@@ -3,33 +3,47 @@
 import { parseArgs } from 'node:util';
 import { accounts } from '../../../lib/account/account.ts';
 import { pinVault } from '../../../lib/account/pin.ts';
+import { ACCOUNTS } from '../../../lib/account/records.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import { auditLog } from '../../audit/writer.ts';
+import type { ResealReport } from '../../stores/sealed.ts';
 import type { AccountDesk, AccountReport } from '../../ussd/account-desk.ts';
 import { withDocuments } from '../documents.ts';
 import { readOperatorToken, readText, remote } from '../remote.ts';
+import { formatCount, showProgress } from '../terminal.ts';
 import { UsageError, type Verb } from '../verb.ts';
 
-const OPTIONS = { url: { type: 'string' }, json: { type: 'boolean' } } as const;
+const OPTIONS = { url: { type: 'string' }, json: { type: 'boolean' }, 'dry-run': { type: 'boolean' } } as const;
 const ACTIONS = ['show', 'unlock'] as const;
+const ALL_ACTIONS = [...ACTIONS, 'reseal'] as const;
 type AccountAction = (typeof ACTIONS)[number];
 
 export const accountVerb: Verb = {
-  usage: '<show|unlock> <phone> [options]',
+  usage: '<show|unlock> <phone> | reseal [options]',
   options: {
     '(show)': 'whether it is registered, locked, and until when',
     '(unlock)': 'forgets all failed tries; a line of the log says who did it; again changes nothing',
+    '(reseal)':
+      'seals all PINs, webhook secrets and delegations with the active key, while servers run; stopped, the next run goes on',
+    '--dry-run': 'for reseal: counts what it would do and writes nothing',
     '--url <address>':
       'ask a running server, with OPERATOR_TOKEN; without it the stores of this configuration are opened',
     '--json': 'as JSON',
-    '(exit codes)': '0 done, 1 the number has no account, 2 wrong use, 78 configuration',
+    '(exit codes)': '0 done, 1 the number has no account, or something cannot be opened, 2 wrong use, 78 configuration',
   },
   run: async (args, env) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const [named = '', phone = '', ...more] = positionals;
+    if (named === 'reseal') {
+      if (phone !== '' || values.url !== undefined)
+        throw new UsageError(
+          'account reseal takes no phone number and no --url: it opens the stores of these settings.',
+        );
+      return reseal(env, { dryRun: values['dry-run'] === true, json: values.json === true });
+    }
     const action = ACTIONS.find((one) => one === named);
-    if (action === undefined) throw new UsageError(`Say show or unlock.${suggest(named, ACTIONS)}`);
+    if (action === undefined) throw new UsageError(`Say show, unlock or reseal.${suggest(named, ALL_ACTIONS)}`);
     if (phone === '' || more.length) throw new UsageError('Give one phone number such as +260971230001.');
     const ask = { action, phone, json: values.json === true };
     if (values.url === undefined) return withDesk(env, (desk) => carryOut(desk, ask));
@@ -72,6 +86,39 @@ function formatReport({ customerId, lastUnlock, ...report }: AccountReport): str
       ? [`new SIM: ${report.simChangedAt}, so the PIN cannot be changed until it is unlocked`]
       : []),
     ...(lastUnlock ? [`last unlocked: ${lastUnlock.at} by ${lastUnlock.by}`] : []),
+  ].join('\n');
+}
+
+function reseal(env: NodeJS.ProcessEnv, { dryRun, json }: { dryRun: boolean; json: boolean }): Promise<number> {
+  return withDocuments({ env, what: 'accounts' }, async ({ config: { keyring }, documents, log }) => {
+    const { resealAll } = await import('../../stores/sealed.ts');
+    const audit = auditLog({ documents, keyring, clock: systemClock, log });
+    const total = await documents.count(ACCOUNTS);
+    const progress = await showProgress({ total, stream: process.stderr, unit: 'documents' });
+    try {
+      if (!dryRun) await audit.append({ action: 'keys.resealed', by: 'cli', details: { key: keyring.active } });
+      const report = await resealAll({ documents, keyring, dryRun }, (done) =>
+        progress.update(Math.min(done, total), { lines: done }),
+      );
+      progress.stop();
+      console.log(json ? JSON.stringify(report) : describeReseal(report, { dryRun, key: keyring.active }));
+      return Object.keys(report.unopened).length ? 1 : 0;
+    } finally {
+      progress.stop();
+      await audit.close();
+    }
+  });
+}
+
+function describeReseal(report: ResealReport, { dryRun, key }: { dryRun: boolean; key: string }): string {
+  const { moved, current, unopened } = report;
+  const verb = dryRun ? 'would be moved' : 'moved';
+  return [
+    `${formatCount(moved, 'document')} ${verb} to the key "${key}", ${current} had it already.`,
+    ...Object.entries(unopened).map(
+      ([kid, count]) =>
+        `✘ ${formatCount(count, 'document')} sealed with the key ${JSON.stringify(kid)} cannot be opened: put it behind the first key of PIN_ENCRYPTION_KEY, or they are damaged.`,
+    ),
   ].join('\n');
 }
 

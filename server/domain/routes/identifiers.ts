@@ -77,6 +77,7 @@ const RESULTS = {
   'application/did-resolution': RESULT,
   'application/ld+json;profile="https://w3id.org/did-resolution"': RESULT,
   'application/did-url-dereferencing': DEREFERENCED,
+  'application/json': { anyOf: [RESULT, DEREFERENCED] },
 };
 const DOCUMENTS = {
   'application/did': OBJECT,

@@ -76,8 +76,16 @@ test('other doors keep their paths, in their own form', async () => {
   assert.is((await ask('/health')).status, 200);
   assert.is((await ask('/')).status, 200);
   assert.equal(((await ask('/grov')).json() as { code: string }).code, 'not-found');
-  assert.equal(((await ask('//grove/params')).json() as { code: string }).code, 'not-found');
   assert.is((await ask('/v1/domains')).status, 401);
+});
+
+test('a path with several slashes at its start, as of a base URL that ends with one, is the path with one', async () => {
+  const { server, node } = scripted(() => ({}));
+  for (const path of ['//grove/tree/a?pagination.limit=5', '///grove/tree/a?pagination.limit=5']) {
+    assert.is((await server.ask(path)).status, 200);
+    assert.equal(node.last().request, { id: 'a', pagination: { limit: '5' } });
+  }
+  assert.equal(((await server.ask('//grove/nothing')).json() as { code: number }).code, 5);
 });
 
 test('HEAD asks as GET does and sends no body', async () => {

@@ -11,12 +11,31 @@ const server = sharedServer(test, {});
 
 const get = (lines: string) => raw(server().url, `GET /health HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`);
 
-test('one Host header is fine; two, none, or a URL with a host of its own is 400', async () => {
+test('one Host header is fine; two, none, or a URL with a host other than Host is 400', async () => {
   assert.match(await get('Host: a\r\n'), /^HTTP\/1\.1 200 /);
   for (const bytes of ['Host: a\r\nHost: b\r\n', 'Host: a\r\nhost: a\r\n', ''])
     assert.match(await get(bytes), /^HTTP\/1\.1 400 /, bytes);
   const absolute = 'GET http://evil.example/health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
   assert.match(await raw(server().url, absolute), /^HTTP\/1\.1 400 /);
+});
+
+test('a whole URL, as clients of proxies write it, is taken where its host is that of Host, and not else', async () => {
+  const ask = (target: string, host = 'a') =>
+    raw(server().url, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+  for (const target of ['http://a/livez', 'HTTPS://A/livez?x=http://b', 'http://a', 'http://a?x'])
+    assert.match(await ask(target), /^HTTP\/1\.1 200 /, target);
+  assert.match(await ask('http://a:1/livez', 'A:1'), /^HTTP\/1\.1 200 /);
+  const bad = [
+    'http://a:1/livez',
+    'http://b/livez',
+    'http://a@b/livez',
+    'http://b@a/livez',
+    'http:///livez',
+    'a/livez',
+    'ftp://a/livez',
+  ];
+  for (const target of bad) assert.match(await ask(target), /^HTTP\/1\.1 400 /, target);
+  assert.match(await ask('http://a/livez', 'a\r\nHost: a'), /^HTTP\/1\.1 400 /);
 });
 
 const SMUGGLED: Readonly<Record<string, string>> = {

@@ -43,11 +43,12 @@ export interface PlaceOptions {
   readonly here?: Ground;
   readonly redis?: RedisConnection;
   readonly corsOrigins?: '*' | readonly string[];
+  readonly delegationAuth?: boolean;
 }
 
 /** Opens an instance on its own port; those with the same ground share what is stored and the channel. */
 export async function openPlace(options: PlaceOptions = {}): Promise<Place> {
-  const { here = ground(), responder = saying('hello'), redis, corsOrigins = '*' } = options;
+  const { here = ground(), responder = saying('hello'), redis, corsOrigins = '*', delegationAuth = true } = options;
   const { documents, clock, channel } = here;
   const problems: unknown[] = [];
   const onProblem = (error: unknown) => void problems.push(error);
@@ -66,7 +67,7 @@ export async function openPlace(options: PlaceOptions = {}): Promise<Place> {
   const guard = tokenGuard({ audience: key.did, clock, maxTtlSeconds: { invocation: 900 }, revoked: revoked.has });
   const sockets = await openSockets({
     ...{ server, agent, guard, channel, clock, onProblem },
-    delegationAuth: true,
+    delegationAuth,
     isRevoked: revoked.has,
   });
   const granted = delegations({
