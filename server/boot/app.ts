@@ -34,7 +34,7 @@ import { jsonBody } from '../http/json-body.ts';
 import { answerErrors, recorder } from '../http/middleware/answer-errors.ts';
 import { type CorsDoor, crossOrigin } from '../http/middleware/cors.ts';
 import { type OperatorRule, operatorsOnly } from '../http/middleware/operator.ts';
-import { securityHeaders } from '../http/middleware/security-headers.ts';
+import { SECURITY_HEADERS } from '../http/middleware/security-headers.ts';
 import type { Overload } from '../http/overload.ts';
 import {
   addRoutes,
@@ -62,7 +62,7 @@ import { setHeaderOptions } from '../web/kit/header.ts';
 import { PAGE_FILE_ROUTES } from '../web/kit/routes.ts';
 import { REGISTRY_ROUTES } from '../web/registry/routes.ts';
 import type { ToolPages } from '../web/tools.ts';
-import { ALWAYS_ANSWERED, findExceptions, routeGroups } from './route-groups.ts';
+import { ALWAYS_ANSWERED, listExceptions, routeGroups } from './route-groups.ts';
 
 export interface AppDeps {
   readonly config: Config;
@@ -131,9 +131,9 @@ export function createApp(deps: AppDeps): App {
   const doors = doorsBySegment(deps, own);
   const isOwnRequest = ownRequestFinder(parts);
   const isQuery = (url: string) => query?.owns(url) === true;
-  const byPath = findExceptions(declared);
+  const byPath = listExceptions(declared);
   const exceptions = ({ path, req, state }: ParameterizedContext): Exceptions | undefined =>
-    state.isOwn ? { ...byPath(path), operator: deps.toolPages.findOperator(req.headers) } : byPath(path);
+    state.isOwn ? { ...byPath.get(path), operator: deps.toolPages.findOperator(req.headers) } : byPath.get(path);
   const app = new Koa({ env: config.environment });
   setHeaderOptions(app, deps.toolPages.headers);
   app
@@ -151,7 +151,10 @@ export function createApp(deps: AppDeps): App {
       });
       return ctx.state.isOwn ? next() : cors[ctx.path.startsWith(USSD_BASE) ? 'ussd' : findDoor(ctx).cors](ctx, next);
     })
-    .use(securityHeaders())
+    .use(({ res }, next) => {
+      for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
+      return next();
+    })
     .use(answerErrors({ log, metrics, redact: config.redact, sendErrorPage }))
     .use(answerEarlyProblems())
     .use(boundAnswers())

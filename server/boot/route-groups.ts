@@ -55,13 +55,13 @@ export function ownRoutes(config: RouteSettings, adapters?: Adapters): DeclaredR
 export const ALWAYS_ANSWERED = new Set(HEALTH_ROUTES.routes.map(({ path }) => path));
 
 /** By path: routes of `rate: 'none'`, where each name in a path has one of few values, and those that are always answered. */
-export function findExceptions(groups: readonly RouteGroup[]): (path: string) => Exceptions | undefined {
+export function listExceptions(groups: readonly RouteGroup[]): ReadonlyMap<string, Exceptions> {
   const uncounted = groups.flatMap(({ routes, parameters }) =>
     routes.filter(({ rate }) => rate === 'none').flatMap(({ path }) => listPaths(path, parameters)),
   );
   const exceptions = new Map<string, Exceptions>(uncounted.map((path) => [path, { uncounted: true }]));
   for (const path of ALWAYS_ANSWERED) exceptions.set(path, { ...exceptions.get(path), always: true });
-  return (path) => exceptions.get(path);
+  return exceptions;
 }
 
 // A flood of made-up names is counted.
