@@ -7,6 +7,7 @@ import type { Flow, Screen, Text } from '../format/flow.ts';
 import { schemaAt } from '../format/schema.ts';
 import { pointerTo } from '../format/source.ts';
 import type { LintContext } from '../lint/lint.ts';
+import { findKind } from '../screens/kinds.ts';
 import { type Cursor, readLoosely, sketchFlow } from './cursor.ts';
 import { type Contracts, describeContract, describePart, findContract } from './words.ts';
 
@@ -115,8 +116,7 @@ const describeNamed = (description: Described) => ({ title: description.usage, w
 /** The text or action of a screen, in a line or two. */
 export function describeScreen(screen: Screen): string {
   if ('text' in screen) return showText(screen.text);
-  if (screen.type === 'call') return `Calls ${screen.service}.`;
-  return screen.type === 'flow' ? `Runs the flow ${screen.flow}.` : 'Goes on by the first condition that holds.';
+  return findKind(screen).summary?.(screen) ?? '';
 }
 
 function showText(text: Text): string {

@@ -26,8 +26,10 @@ export interface SchemaPart {
   readonly oneOf?: readonly SchemaPart[];
   readonly $ref?: string;
   readonly definitions?: { readonly [name: string]: SchemaPart };
+  readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly minItems?: number;
   readonly maxItems?: number;
   readonly maxProperties?: number;
 }
@@ -121,9 +123,10 @@ function findMisspelt(errors: readonly ErrorObject[]): Set<string> {
   return meant;
 }
 
-function mendName(name: string, names: readonly string[]): { readonly mend?: Mend } {
-  const found = findNearest(name, names);
-  return found?.isAlone ? { mend: { old: name, text: found.name } } : {};
+function mendName(name: unknown, names: readonly string[]): { readonly mend?: Mend } {
+  if (typeof name !== 'string') return {};
+  const nearest = findNearest(name, names);
+  return nearest?.isAlone ? { mend: { old: name, text: nearest.name } } : {};
 }
 
 const UNQUOTED: { readonly [type: string]: RegExp } = {
@@ -178,7 +181,7 @@ const WORDS: { readonly [keyword: string]: (fault: SchemaFault) => SchemaFinding
     const known = fault.part.enum ?? [];
     const near = typeof fault.value === 'string' ? suggest(fault.value, known.map(String)) : '';
     const { message, ...finding } = describeBadValue(fault, `cannot be ${showValue(fault.value)}`);
-    const mend = mendName(String(fault.value), known.map(String));
+    const mend = mendName(fault.value, known.map(String));
     return { ...finding, message: message + near, fix: `Write one of: ${known.map(showValue).join(', ')}.`, ...mend };
   },
   discriminator: ({ pointer, params }) => {
@@ -190,7 +193,7 @@ const WORDS: { readonly [keyword: string]: (fault: SchemaFault) => SchemaFinding
       return { code: 'missing-key', pointer: `${pointer}/type`, message: `${owner} has no "type".`, fix };
     const near = typeof given === 'string' ? suggest(given, types) : '';
     const message = `${owner} has the type ${showValue(given)}, which does not exist.${near}`;
-    return { code: 'bad-value', pointer: `${pointer}/type`, message, fix, ...mendName(String(given), types) };
+    return { code: 'bad-value', pointer: `${pointer}/type`, message, fix, ...mendName(given, types) };
   },
   pattern: (fault) => {
     const finding = describeOther(fault);

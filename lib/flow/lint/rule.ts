@@ -1,15 +1,8 @@
 // What a rule is, and what it sees of a flow: its parts, and the graph of its screens.
 
-import {
-  type Flow,
-  findExitScreen,
-  isInteractive,
-  type Keys,
-  listTargets,
-  type Screen,
-  type Variable,
-} from '../format/flow.ts';
+import { type Flow, findExitScreen, type Keys, type Screen, type Variable } from '../format/flow.ts';
 import type { Finding, Mend, Problem } from '../format/problem.ts';
+import { isInteractive, listTargets } from '../screens/kinds.ts';
 import type { Parts } from './parts.ts';
 import type { ServiceContract } from './shapes.ts';
 

@@ -10,7 +10,8 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import { listTexts, MASK } from '../../redact.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { maskPrinted } from '../expression/template.ts';
-import { DEFAULT_WAIT, durationMs, type Flow, type Screen } from '../format/flow.ts';
+import { DEFAULT_WAIT, type Flow, type Screen } from '../format/flow.ts';
+import { durationMs } from '../format/way.ts';
 import { migrateRest } from './migrate.ts';
 import { backTarget, canGoBack, depth, renderScreen, screenPages } from './render.ts';
 import {

@@ -4,7 +4,8 @@ import { toPath, toStateValue } from '../../engine/machine/state-path.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { compileExpression } from '../expression/expression.ts';
-import { type Flow, isInteractive, type Migration } from '../format/flow.ts';
+import type { Flow, Migration } from '../format/flow.ts';
+import { isInteractive } from '../screens/kinds.ts';
 import { evaluateValues, type ScreenNode } from './scope.ts';
 
 interface MigrationContext {

@@ -6,7 +6,8 @@ import type { Reply, View } from '../../engine/conversation.ts';
 import type { JsonObject } from '../../json/json.ts';
 import type { Label, NavigationKey } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import { chooseLang, type ScreenNode, type ShownScreen } from './scope.ts';
+import type { ShownScreen } from '../screens/kind.ts';
+import { chooseLang, type ScreenNode } from './scope.ts';
 
 /** The reply at a rest. A page number past the end shows the last page. */
 export function renderScreen(node: ScreenNode, { context }: Pick<View, 'context'>): Reply {

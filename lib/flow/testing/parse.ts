@@ -8,7 +8,6 @@ import { ERROR_CODES } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
 import { findNearest, suggest } from '../expression/suggest.ts';
 import { checkFlowTests } from '../format/checks.ts';
-import { dropWrongEdits } from '../format/edits.ts';
 import { removeRepeated } from '../format/parse.ts';
 import { type Finding, locateProblem, type Mend, type Problem, showValue, sortProblems } from '../format/problem.ts';
 import { type FlowSource, flowSource, makeFlowSource, pointerTo } from '../format/source.ts';
@@ -201,7 +200,7 @@ export interface ParsedFlowTests {
 }
 
 /**
- * Reads the tests of a flow; each edit of its problems mends one. Never throws.
+ * Reads the tests of a flow. Never throws.
  * @example
  * const text = '{ "flow": "hello", "tests": [{ "name": "leaves", "steps": [{ "in": "" }, { "in": "1", "text": "Bye" }] }] }';
  * const { file, problems } = parseFlowTests(text, 'hello.test.json');
@@ -210,14 +209,6 @@ export interface ParsedFlowTests {
  */
 export function parseFlowTests(text: string, file: string): ParsedFlowTests {
   requireGiven('read tests', { text, file }, { text: 'text', file: 'text' });
-  const parsed = readFlowTests(text, file);
-  return {
-    ...parsed,
-    problems: dropWrongEdits(parsed.source.text, parsed, (fixedText) => readFlowTests(fixedText, file)),
-  };
-}
-
-function readFlowTests(text: string, file: string): ParsedFlowTests {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const seen = outline(plain);
   if (seen.depth > FLOW_LIMITS.flowFileDepth || plain.length > FLOW_LIMITS.flowFileBytes) {

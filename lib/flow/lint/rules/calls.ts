@@ -1,8 +1,8 @@
 // Services and flows that a flow calls, and cycles of branches and calls without a screen that waits for input.
 
-import { durationMs, type Flow, isInteractive, listTargets, type Screen, type Way } from '../../format/flow.ts';
+import type { Flow, Screen, Way } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
-import { FLOW_LIMITS } from '../../limits.ts';
+import { isInteractive, listTargets } from '../../screens/kinds.ts';
 import {
   didYouMean,
   formatNames,
@@ -33,25 +33,6 @@ export const callRules: readonly LintRule[] = [
           message: message + didYouMean(meant),
           fix,
           ...mend(screen.service, known),
-        };
-      }
-    },
-  },
-  {
-    code: 'long-timeout',
-    severity: 'error',
-    means: 'a call may take longer than any call may',
-    *find({ flow }) {
-      for (const [id, screen] of Object.entries(flow.screens)) {
-        const { timeout } = screen.type === 'call' ? screen : {};
-        if (timeout === undefined || (durationMs(timeout) ?? 0) <= FLOW_LIMITS.callTimeoutMaxMs) continue;
-        const most = `${FLOW_LIMITS.callTimeoutMaxMs / 1_000}s`;
-        const message = `The call "${id}" may take ${timeout}, and ${most} is the most.`;
-        yield {
-          pointer: pointerTo('screens', id, 'timeout'),
-          message,
-          fix: `Write at most "${most}" for "${timeout}".`,
-          mend: { old: timeout, text: most },
         };
       }
     },

@@ -8,8 +8,9 @@ import { showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
 import { fitsScreen, nonGsm7, screenPages, ucs2Units } from '../../run/render.ts';
-import { type Behaviour, type FlowScope, flowScope } from '../../run/scope.ts';
-import { KINDS } from '../../run/screen-kinds.ts';
+import { type FlowScope, flowScope } from '../../run/scope.ts';
+import type { Behaviour } from '../../screens/kind.ts';
+import { findKind, KINDS } from '../../screens/kinds.ts';
 import { getList, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 
 export const lengthRules: readonly LintRule[] = [
@@ -85,36 +86,15 @@ interface SampleScreen {
 
 function* checkScreen(room: SizeCheck, { id, screen, values }: SampleScreen): Iterable<RuleFinding> {
   const pointer = pointerTo('screens', id, 'text');
-  switch (screen.type) {
-    case 'menu': {
-      // Options that depend on conditions may all be there.
-      const options = screen.options.map(({ when: _, ...option }) => option);
-      yield* checkPages(room, {
-        id,
-        screen,
-        values,
-        pointer,
-        shown: KINDS.menu.behaviour({ ...screen, options }, room.scope),
-      });
-      break;
-    }
-    case 'input': {
-      const { accept: _, ...asked } = screen;
-      yield* checkPages(room, { id, screen, values, pointer, shown: KINDS.input.behaviour(asked, room.scope) });
-      break;
-    }
-    case 'list':
-      yield* checkList(room, { id, screen, values });
-      break;
-    case 'end':
-      yield* checkSinglePage(room, {
-        pointer,
-        what: `The end "${id}"`,
-        shown: KINDS.end.behaviour(screen, room.scope),
-        values,
-      });
-      break;
+  if (screen.type === 'list') {
+    yield* checkList(room, { id, screen, values });
+    return;
   }
+  const kind = findKind(screen);
+  const shown = kind.behaviour(kind.largest?.(screen) ?? screen, room.scope);
+  if (kind.waits) yield* checkPages(room, { id, screen, values, pointer, shown });
+  else if ('text' in screen)
+    yield* checkSinglePage(room, { pointer, what: `The ${screen.type} "${id}"`, shown, values });
 }
 
 const ROWS = '_rows';

@@ -17,6 +17,8 @@ interface Use {
   readonly also: readonly string[];
   /** Whether it stands in an expression, where texts have quotation marks. */
   readonly isInExpression?: true;
+  /** Whether a field of it is read: `.name` follows. */
+  readonly hasField?: boolean;
 }
 
 export const variableRules: readonly LintRule[] = [
@@ -147,12 +149,16 @@ function listReads({ flow, parts }: Lint): Use[] {
   const uses: Use[] = [];
   for (const { pointer, source, shift, also, compiled } of parts.expressions) {
     if (!compiled.ok) continue;
-    for (const name of compiled.value.names)
-      uses.push({ name, pointer, at: shift + findOffset(name, source), also, isInExpression: true });
+    for (const name of compiled.value.names) {
+      const at = findOffset(name, source);
+      const hasField = source[at + name.length] === '.';
+      uses.push({ name, pointer, at: shift + at, also, isInExpression: true, hasField });
+    }
   }
   for (const { pointer, also, compiled } of parts.wordings) {
     if (!compiled.ok) continue;
-    for (const { root, offset } of compiled.value.paths) uses.push({ name: root, pointer, at: offset, also });
+    for (const { root, path, offset } of compiled.value.paths)
+      uses.push({ name: root, pointer, at: offset, also, hasField: path[root.length] === '.' });
   }
   for (const [id, screen] of Object.entries(flow.screens)) {
     const same = screen.type === 'input' ? screen.accept?.sameAs : undefined;
@@ -193,11 +199,13 @@ function unknownVariable(lint: Lint, use: Use, of?: string): RuleFinding {
 }
 
 // A word that is a text of the flow, the field of a row, or a misspelt variable.
-function mendUse(lint: Lint, { name, pointer, also, isInExpression }: Use): { readonly mend?: Mend } {
+function mendUse(lint: Lint, { name, pointer, also, isInExpression, hasField }: Use): { readonly mend?: Mend } {
   if (isInExpression && listChoices(lint).has(name)) return { mend: { old: name, text: `'${name}'` } };
   const [, screen = ''] = parsePointer(pointer);
   if (also.includes('row') && hasRowField(lint, screen, name)) return { mend: { old: name, text: `row.${name}` } };
-  return lint.mend(name, lint.varNames);
+  const fix = lint.mend(name, lint.varNames);
+  // Only objects have fields.
+  return hasField && lint.vars.get(fix.mend?.text ?? '')?.type !== 'object' ? {} : fix;
 }
 
 const choices = new WeakMap<Lint, ReadonlySet<string>>();

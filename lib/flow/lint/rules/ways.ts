@@ -60,54 +60,6 @@ export const wayRules: readonly LintRule[] = [
     },
   },
   {
-    code: 'attempts-without-else',
-    severity: 'error',
-    means: 'an input counts refused answers, and does not say where the last one leads',
-    *find({ flow }) {
-      for (const [id, screen] of Object.entries(flow.screens)) {
-        if (screen.type !== 'input' || screen.attempts === undefined || screen.else !== undefined) continue;
-        const message = `Screen "${id}" allows ${screen.attempts} attempts, and does not say what comes after them.`;
-        yield { pointer: pointerTo('screens', id, 'attempts'), message, fix: `Add "else": a screen id, to "${id}".` };
-      }
-    },
-  },
-  {
-    code: 'else-without-attempts',
-    severity: 'warning',
-    means: 'an input says where it leads after the last attempt, and allows any number of them',
-    *find({ flow }) {
-      for (const [id, screen] of Object.entries(flow.screens)) {
-        if (screen.type !== 'input' || screen.attempts !== undefined || screen.else === undefined) continue;
-        const message = `Screen "${id}" never goes on to "${screen.else}": it sets no "attempts".`;
-        yield {
-          pointer: pointerTo('screens', id, 'else'),
-          message,
-          fix: `Add "attempts": 3 to "${id}", or remove "else".`,
-        };
-      }
-    },
-  },
-  {
-    code: 'dup-option',
-    severity: 'error',
-    means: 'two options of a menu have the same id',
-    *find({ flow }) {
-      for (const [id, screen] of Object.entries(flow.screens)) {
-        if (screen.type !== 'menu') continue;
-        const seen = new Set<string>();
-        const ids = screen.options.map((option) => option.id);
-        for (const [at, option] of screen.options.entries()) {
-          const message = `Menu "${id}" has two options with the id "${option.id}"; only one could be chosen.`;
-          const pointer = pointerTo('screens', id, 'options', at, 'id');
-          const name = nameOption(option);
-          const mend = name !== undefined && !ids.includes(name) && { mend: { text: JSON.stringify(name) } };
-          if (seen.has(option.id)) yield { pointer, message, fix: `Rename one option "${option.id}".`, ...mend };
-          seen.add(option.id);
-        }
-      }
-    },
-  },
-  {
     code: 'key-clash',
     severity: 'error',
     means: 'one key would do two things',
@@ -117,32 +69,9 @@ export const wayRules: readonly LintRule[] = [
         if (screen.type === 'menu') yield* menuClashes(id, screen, keys);
     },
   },
-  {
-    code: 'hidden-without-key',
-    severity: 'error',
-    means: 'an option is hidden and has no key of its own, so that nobody can know what to press',
-    *find({ flow }) {
-      for (const [id, screen] of Object.entries(flow.screens)) {
-        if (screen.type !== 'menu') continue;
-        for (const [at, option] of screen.options.entries()) {
-          if (!option.hidden || option.key !== undefined) continue;
-          const message = `Option "${option.id}" of menu "${id}" is hidden and has no "key".`;
-          const fix = `Add "key": "*", or any other key, to "${option.id}"; or remove "hidden".`;
-          yield { pointer: pointerTo('screens', id, 'options', at, 'hidden'), message, fix };
-        }
-      }
-    },
-  },
 ];
 
 const isSame = (one: string, other: string) => one.replace(/\s+/g, '') === other.replace(/\s+/g, '');
-
-// By what it says in its first language.
-function nameOption({ text }: MenuScreen['options'][number]): string | undefined {
-  const words = /[A-Za-z]+(?: [A-Za-z]+)*/.exec(typeof text === 'string' ? text : (Object.values(text)[0] ?? ''))?.[0];
-  const [first, ...rest] = words?.toLowerCase().split(' ').slice(0, 4) ?? [];
-  return first === undefined ? undefined : first + rest.map(capitalize).join('');
-}
 
 const NAVIGATION: readonly NavigationKey[] = ['back', 'home', 'more', 'exit'];
 
