@@ -54,11 +54,11 @@ function mendText(text: string, edits: readonly FixedProblem[]): { readonly text
     const old = text.slice(mark + from, mark + to);
     return `${file}:${line}:${column} mended ${code}: ${old} → ${insert}`;
   });
-  const mended = edits.reduceRight(
+  const fixedText = edits.reduceRight(
     (now, { edit }) => now.slice(0, mark + edit.from) + edit.insert + now.slice(mark + edit.to),
     text,
   );
-  return { text: mended, lines };
+  return { text: fixedText, lines };
 }
 
 /** The edits in the order of the text, without those that overlap an earlier one. */

@@ -81,8 +81,8 @@ function explainWord(
   const word = before + WORD_AFTER.exec(text.slice(offset, to))![0];
   const isFilter = /\|\s*$/.test(text.slice(from, start));
   const isExpression = !whole.includes('{{');
-  const found = isFilter ? describeFilter(word) : describeName(flow, word, isExpression);
-  return found && { from: start, to: start + word.length, ...found };
+  const description = isFilter ? describeFilter(word) : describeName(flow, word, isExpression);
+  return description && { from: start, to: start + word.length, ...description };
 }
 
 type ExplanationText = Pick<Explanation, 'title' | 'words'> | undefined;
@@ -105,8 +105,8 @@ function describeName({ vars = {} }: Pick<Flow, 'vars'>, name: string, isExpress
     ];
     return { title: `${name}: ${type}`, words: parts.filter(Boolean).join('\n') };
   }
-  const known = isExpression && Object.hasOwn(WORDS, name) ? WORDS[name] : undefined;
-  return known && describeNamed(known);
+  const entry = isExpression && Object.hasOwn(WORDS, name) ? WORDS[name] : undefined;
+  return entry && describeNamed(entry);
 }
 
 const WORDS: { readonly [word: string]: Described } = { ...FUNCTIONS, ...BINARY_OPERATORS, ...OTHER_OPERATORS };

@@ -170,8 +170,8 @@ function prepareLint(flow: Flow, { flows, services, contracts = {} }: LintContex
     meant,
     nearest,
     mend: (name, names) => {
-      const found = find(name, names);
-      return found?.isAlone ? { mend: { old: name, text: found.name } } : {};
+      const similar = find(name, names);
+      return similar?.isAlone ? { mend: { old: name, text: similar.name } } : {};
     },
   };
 }
@@ -186,11 +186,11 @@ type Nearest = ReturnType<typeof findNearest>;
 
 /** Finds the known name nearest to another; gives up after so many comparisons in all. */
 function nearestFinder(): (name: string, names: readonly string[]) => Nearest {
-  const found = new Map<readonly string[], Map<string, Nearest>>();
+  const cache = new Map<readonly string[], Map<string, Nearest>>();
   let left = COMPARISONS;
   return (name, names) => {
-    const before = found.get(names) ?? new Map<string, Nearest>();
-    found.set(names, before);
+    const before = cache.get(names) ?? new Map<string, Nearest>();
+    cache.set(names, before);
     if (before.has(name)) return before.get(name);
     left -= names.length;
     const nearest = left < 0 ? undefined : findNearest(name, names);

@@ -25,8 +25,8 @@ export const optionRules: readonly LintRule[] = [
           const twin = shown.slice(0, place).find(([, { text }]) => langs.some((lang) => isTwin(lang, text)))?.[1];
           const lang = twin && langs.find((one) => isTwin(one, twin.text));
           if (lang === undefined) continue;
-          const said = showValue(readWords(option.text, lang));
-          const message = `Options "${twin!.id}" and "${option.id}" of menu "${id}" both say ${said}.`;
+          const words = showValue(readWords(option.text, lang));
+          const message = `Options "${twin!.id}" and "${option.id}" of menu "${id}" both say ${words}.`;
           const fix = 'Write for one of them what it does otherwise, or remove it.';
           yield { pointer: pointerTo('screens', id, 'options', at, 'text'), message, fix };
         }

@@ -146,10 +146,10 @@ type SignMend = Required<Pick<Mend, 'old' | 'text'>>;
 function mendSign(source: string, offset: number): SignMend | undefined {
   const rest = source.slice(offset);
   for (const [sign, instead] of SIGNS) {
-    const found = sign.exec(rest);
-    if (!found) continue;
-    const old = found[0];
-    const text = instead === '$1' ? found[1]! : instead.replace('$1', () => found[1] ?? '');
+    const match = sign.exec(rest);
+    if (!match) continue;
+    const old = match[0];
+    const text = instead === '$1' ? match[1]! : instead.replace('$1', () => match[1] ?? '');
     const word = /^[a-z]+$/i.test(old) ? text.toLowerCase() : text;
     if (word === old) return undefined;
     const isWord = /^[a-z]+$/.test(word) && !/^[\w${]/.test(old);
@@ -162,9 +162,9 @@ function mendSign(source: string, offset: number): SignMend | undefined {
   const [, name] = /^([A-Za-z_]\w*)\s*\(/.exec(rest) ?? [];
   const same = name === undefined ? undefined : SAME_FUNCTIONS.get(name.toLowerCase());
   if (same !== undefined && !Object.hasOwn(FUNCTIONS, name!)) return { old: name!, text: same };
-  const meant =
+  const similar =
     name === undefined || Object.hasOwn(FUNCTIONS, name) ? undefined : findNearest(name, Object.keys(FUNCTIONS));
-  return meant?.isAlone ? { old: name!, text: meant.name } : undefined;
+  return similar?.isAlone ? { old: name!, text: similar.name } : undefined;
 }
 
 const WHOLE_PATH = new RegExp(`^${PATH}$`);

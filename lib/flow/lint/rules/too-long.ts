@@ -203,11 +203,11 @@ function longestValue({ type, max, sample, default: initial }: Variable, filters
   switch (type) {
     case 'string': {
       if (BY_FILTER[filters[0] ?? '']) return sample ?? guessValue(filters);
-      const known = [sample, initial].filter((one) => typeof one === 'string');
+      const texts = [sample, initial].filter((one) => typeof one === 'string');
       // One character of a sample that GSM has not makes the whole screen hold less.
-      const wide = known.flatMap(nonGsm7)[0] ?? 'W';
+      const wide = texts.flatMap(nonGsm7)[0] ?? 'W';
       if (max !== undefined) return wide.repeat(Math.floor(Math.min(max, CHARACTERS_MAX) / wide.length));
-      return known.sort((a, b) => b.length - a.length)[0] ?? guessValue(filters);
+      return texts.sort((a, b) => b.length - a.length)[0] ?? guessValue(filters);
     }
     case 'number':
       return sample ?? guessValue(['number']);

@@ -65,16 +65,16 @@ export const variableRules: readonly LintRule[] = [
     *find(lint) {
       const { flows, vars, parts } = lint;
       if (!flows) return;
-      const given = new Set([...Object.keys(DOOR_NAMES), ...listGivenNames(lint)]);
+      const filled = new Set([...Object.keys(DOOR_NAMES), ...listGivenNames(lint)]);
       const free = Object.keys(DOOR_NAMES).filter((name) => !vars.has(name));
       const broken = parts.expressions.some(({ compiled: expression }) => !expression.ok);
-      const seen = new Set<string>();
+      const reported = new Set<string>();
       if (broken) return;
       for (const { name, pointer } of listReads(lint)) {
         const variable = vars.get(name);
-        if (!variable || given.has(name) || variable.default !== undefined || seen.has(name) || name === 'lang')
+        if (!variable || filled.has(name) || variable.default !== undefined || reported.has(name) || name === 'lang')
           continue;
-        seen.add(name);
+        reported.add(name);
         const door = lint.nearest(name, free);
         const place = describePlace(pointer);
         const message = `Variable "${name}" is always null: ${place} reads it, and nothing sets it.${didYouMean(door)}`;
@@ -136,8 +136,8 @@ function* listGivenNames({ flow, flows, parts, vars, varNames, nearest }: Lint):
   for (const { name, of } of parts.writes) {
     if (of !== undefined && of !== flow.flow) continue;
     // A misspelt name is reported as such.
-    const meant = vars.has(name) ? name : nearest(name, varNames);
-    if (meant !== undefined) yield meant;
+    const similar = vars.has(name) ? name : nearest(name, varNames);
+    if (similar !== undefined) yield similar;
   }
   for (const other of flows?.values() ?? [])
     for (const screen of Object.values(other.screens))
@@ -170,8 +170,8 @@ function listReads({ flow, parts }: Lint): Use[] {
 
 function findOffset(name: string, source: string): number {
   const tokens = readTokens(source);
-  const found = tokens.find(({ kind, text }, at) => kind === 'name' && text === name && tokens[at - 1]?.text !== '.');
-  return found?.at ?? 0;
+  const token = tokens.find(({ kind, text }, at) => kind === 'name' && text === name && tokens[at - 1]?.text !== '.');
+  return token?.at ?? 0;
 }
 
 function calledVars({ flows }: Lint, name: string): ReadonlyMap<string, Variable> | undefined {
@@ -181,20 +181,20 @@ function calledVars({ flows }: Lint, name: string): ReadonlyMap<string, Variable
 
 function unknownVariable(lint: Lint, use: Use, of?: string): RuleFinding {
   const { name, pointer, at } = use;
-  const known = of === undefined ? lint.varNames : [...(calledVars(lint, of)?.keys() ?? [])];
-  const meant = lint.nearest(name, known);
+  const names = of === undefined ? lint.varNames : [...(calledVars(lint, of)?.keys() ?? [])];
+  const similar = lint.nearest(name, names);
   const owner = of === undefined ? '"vars"' : `"vars" of the flow "${of}"`;
   const message = `${capitalize(describePlace(pointer))} names the variable "${name}", which is not in ${owner}.`;
   const fix =
-    meant === undefined
-      ? `Declare "${name}" in ${owner}${known.length ? `, or write one of: ${formatNames(known)}` : ''}.`
-      : `Write "${meant}", or declare "${name}" in ${owner}.`;
+    similar === undefined
+      ? `Declare "${name}" in ${owner}${names.length ? `, or write one of: ${formatNames(names)}` : ''}.`
+      : `Write "${similar}", or declare "${name}" in ${owner}.`;
   const place = { pointer, ...(at !== undefined && { at }) };
   return {
     ...place,
-    message: message + didYouMean(meant),
+    message: message + didYouMean(similar),
     fix,
-    ...(of === undefined ? mendUse(lint, use) : lint.mend(name, known)),
+    ...(of === undefined ? mendUse(lint, use) : lint.mend(name, names)),
   };
 }
 
@@ -214,10 +214,10 @@ function listChoices(lint: Lint): ReadonlySet<string> {
   const { flow } = lint;
   const known = choices.get(lint);
   if (known) return known;
-  const found = Object.values(flow.screens).flatMap((screen) =>
+  const answers = Object.values(flow.screens).flatMap((screen) =>
     screen.type === 'input' && Array.isArray(screen.accept?.oneOf) ? screen.accept.oneOf.map(String) : [],
   );
-  const made = new Set([...(flow.langs ?? []), ...found]);
+  const made = new Set([...(flow.langs ?? []), ...answers]);
   choices.set(lint, made);
   return made;
 }

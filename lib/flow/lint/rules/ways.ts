@@ -93,24 +93,24 @@ function* navigationClashes(keys: Keys, own: { readonly [key in NavigationKey]?:
 }
 
 function* menuClashes(id: string, { options }: MenuScreen, keys: Keys): Iterable<RuleFinding> {
-  const taken = new Map<string, string>();
-  for (const name of NAVIGATION) if (keys[name] !== false) taken.set(keys[name], `the key ${name}`);
+  const uses = new Map<string, string>();
+  for (const name of NAVIGATION) if (keys[name] !== false) uses.set(keys[name], `the key ${name}`);
   let number = 0;
   for (const [at, option] of options.entries()) {
     if (option.key !== undefined) continue;
     number++;
-    const other = taken.get(String(number));
+    const other = uses.get(String(number));
     const pointer = pointerTo('screens', id, 'options', at);
     const message = `Option "${option.id}" of menu "${id}" would be number ${number}, and "${number}" is ${other}.`;
     if (other) yield { pointer, message, fix: `Give ${other} another key than "${number}" in "keys".` };
   }
-  for (let one = 1; one <= number; one++) taken.set(String(one), `the number of another option`);
+  for (let one = 1; one <= number; one++) uses.set(String(one), `the number of another option`);
   for (const [at, option] of options.entries()) {
     if (option.key === undefined) continue;
-    const other = taken.get(option.key);
+    const other = uses.get(option.key);
     const pointer = pointerTo('screens', id, 'options', at, 'key');
     const message = `Option "${option.id}" of menu "${id}" has the key "${option.key}", which is ${other} too.`;
     if (other) yield { pointer, message, fix: `Give option "${option.id}" another key than "${option.key}".` };
-    taken.set(option.key, `the key of option "${option.id}"`);
+    uses.set(option.key, `the key of option "${option.id}"`);
   }
 }
