@@ -15,7 +15,6 @@ import { callRules } from './rules/calls.ts';
 import { typeRules } from './rules/kinds.ts';
 import { languageRules } from './rules/languages.ts';
 import { listMigrations, nameRules } from './rules/names.ts';
-import { optionRules } from './rules/options.ts';
 import { privateRules } from './rules/private.ts';
 import { reachRules } from './rules/reach.ts';
 import { savedRules } from './rules/saved.ts';
@@ -32,7 +31,6 @@ export const RULES: readonly LintRule[] = [
   ...nameRules,
   ...reachRules,
   ...wayRules,
-  ...optionRules,
   ...answerRules,
   ...variableRules,
   ...signRules,

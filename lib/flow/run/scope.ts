@@ -40,6 +40,7 @@ export function flowScope(flow: Flow, path: string): FlowScope {
     labels: Object.fromEntries(names.map((name) => [name, label(name)])) as FlowScope['labels'],
     phrase,
     expression: compileExpression,
+    isRefused: (context) => (context.$bad as number) > 0,
   };
 }
 

@@ -3,14 +3,7 @@
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { Text, Values } from '../format/way.ts';
 import { type Accept, compileAccept } from '../run/accept.ts';
-import {
-  type Answering,
-  type AnyScreen,
-  isRefused,
-  type ScreenKeys,
-  type ScreenKind,
-  type StateConfig,
-} from './kind.ts';
+import type { Answering, AnyScreen, ScreenKeys, ScreenKind, StateConfig } from './kind.ts';
 import { addAction, entryTrack, interactiveEvents, meta, transitionTo } from './transitions.ts';
 
 export interface InputScreen extends AnyScreen {
@@ -82,7 +75,8 @@ export const input: ScreenKind<InputScreen> = {
     return {
       listsExit: false,
       show: (context, lang) => ({
-        text: (isRefused(context) && error ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
+        text:
+          (scope.isRefused(context) && error ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
         rows: [],
       }),
       read: (answering) => {

@@ -87,6 +87,8 @@ export interface ScreenScope {
   readonly labels: { readonly invalid: Phrase };
   phrase(text: Text): Phrase;
   expression(source: string): Expression;
+  /** Whether the last answer on this screen was refused: its error is shown above the text. */
+  isRefused(context: JsonObject): boolean;
 }
 
 export interface Behaviour {
@@ -181,8 +183,3 @@ export interface DrawnStep {
 
 /** The behaviour of screens that show nothing and do not wait. */
 export const SILENT = (): Behaviour => ({ listsExit: false, show: () => ({ text: '', rows: [] }) });
-
-/** Whether the last answer on this screen was refused: the error is shown above the text. */
-export function isRefused(context: JsonObject): boolean {
-  return (context.$bad as number) > 0;
-}

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import { maskPrintedFrom } from '../expression/template.ts';
 import type { Text, Values } from '../format/way.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import { type AnyScreen, isRefused, type ScreenKeys, type ScreenKind } from './kind.ts';
+import type { AnyScreen, ScreenKeys, ScreenKind } from './kind.ts';
 import { addAction, entryTrack, interactiveEvents, mapEvents, meta, transitionTo } from './transitions.ts';
 
 export interface ListScreen extends AnyScreen {
@@ -85,7 +85,7 @@ export const list: ScreenKind<ListScreen> = {
       listsExit: true,
       show: (context, lang) => {
         const all = listItems(context);
-        const lines = [isRefused(context) ? error.render(context, lang) : '', text.render(context, lang)];
+        const lines = [scope.isRefused(context) ? error.render(context, lang) : '', text.render(context, lang)];
         if (!all.length && empty) lines.push(empty.render(context, lang));
         const number = screen.pick ? (at: number) => `${at + 1}. ` : () => '';
         const masked = maskPrintedFrom(context, 'row', items.names);

@@ -5,14 +5,7 @@ import { truthy } from '../expression/expression.ts';
 import { capitalize } from '../format/problem.ts';
 import type { SchemaPart } from '../format/schema.ts';
 import type { Text, Way } from '../format/way.ts';
-import {
-  type AnyScreen,
-  isRefused,
-  type ScreenKeys,
-  type ScreenKind,
-  type ScreenScope,
-  type StateConfig,
-} from './kind.ts';
+import type { AnyScreen, ScreenKeys, ScreenKind, ScreenScope, StateConfig } from './kind.ts';
 import { addAction, entryTrack, interactiveEvents, mapEvents, meta, transitionTo } from './transitions.ts';
 
 export interface MenuScreen extends AnyScreen {
@@ -118,7 +111,7 @@ export const menu: ScreenKind<MenuScreen> = {
     return {
       listsExit: true,
       show: (context, lang) => ({
-        text: (isRefused(context) ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
+        text: (scope.isRefused(context) ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
         rows: options(context).flatMap((option) =>
           option.hidden ? [] : [`${option.key}. ${option.text.render(context, lang)}`],
         ),
