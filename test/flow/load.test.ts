@@ -132,7 +132,11 @@ test('a flow is named like its file', () => {
 
 test('a value that cannot become a word is reported like any other', () => {
   const value = '{ "toString": 1 }';
-  const wrong = (from: string) => parseFlow(WALLET.replace(from, () => value), 'wallet.flow.json').problems;
+  const wrong = (from: string) =>
+    parseFlow(
+      WALLET.replace(from, () => value),
+      'wallet.flow.json',
+    ).problems;
   for (const from of ['"gsm7"', '"list"', '"object"']) assert.ok(wrong(from).length, from);
 });
 

@@ -19,7 +19,7 @@ const IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'bye'] as const;
 const some = <const T extends readonly unknown[]>(...values: T): Arbitrary<T[number]> => fc.constantFrom(...values);
 const id = some(...IDS);
 const track = some(undefined, undefined, 'seen', 'left');
-const when = some(undefined, undefined, 'flag', 'not flag', 'count > 1', "said == '7'");
+const when = some(undefined, undefined, 'flag', 'not flag', 'count > 1', "said == '7'", 'got.n == 1');
 const set = some(
   undefined,
   undefined,
@@ -75,6 +75,7 @@ function screens(calls: readonly string[]): Arbitrary<Screen> {
       text: words,
       items: some('items'),
       row: some('row {{row}}'),
+      empty: some(undefined, 'None.'),
       pick: some(undefined, { to: 'a' }, { to: 'b', save: 'other', set: { count: '=count + 1' }, track: 'picked' }),
     }),
     fc.record({ type: some('branch'), branch: ways }),
@@ -93,6 +94,7 @@ function screens(calls: readonly string[]): Arbitrary<Screen> {
           fc.record({
             type: some('flow'),
             flow: some(...calls),
+            save: some(undefined, 'got'),
             with: some(undefined, { said: '=said' }, { lang: 'en' }),
             done: ways,
           }),
@@ -116,28 +118,56 @@ function flows(name: string, calls: readonly string[]): Arbitrary<Flow> {
     back: some('0', '0', '#', false),
     home: some('00', '77', false),
   });
-  const lang = some('en', 'sw');
-  return fc.tuple(list, end, keys, lang, fc.boolean()).map(
-    ([all, last, own, spoken, hasBye]): Flow => ({
+  const more = fc.record({
+    lang: some('en', 'sw'),
+    rows: some(['x', 'y'], []),
+    labels: some({}, { back: 'Undo', exit: 'Leave', invalid: 'No.', goodbye: { en: 'Bye', sw: 'Kwaheri' } }),
+    hasEnd: fc.boolean(),
+    lastId: some('bye', 'bye', 'goodbye', 'exit'),
+  });
+  return fc.tuple(list, end, keys, more).map(([all, last, own, { lang, rows, labels, hasEnd, lastId }]): Flow => {
+    const flow = {
       flow: name,
       version: 1,
       start: 'a',
       langs: ['en', 'sw'],
-      keys: own as NonNullable<Flow['keys']>,
+      keys: own,
+      labels,
       vars: {
         said: { type: 'string', max: 3 },
         other: { type: 'string', max: 2 },
         count: { type: 'number', default: 0 },
         flag: { type: 'boolean', default: false },
-        items: { type: 'array', default: ['x', 'y'] },
-        lang: { type: 'string', default: spoken },
+        items: { type: 'array', default: rows },
+        got: { type: 'object' },
+        lang: { type: 'string', default: lang },
       },
-      screens: Object.fromEntries([...all, hasBye ? last : all[0]!].map((screen, at) => [IDS[at]!, screen])),
-    }),
-  );
+      screens: Object.fromEntries([...all, hasEnd ? last : all[0]!].map((screen, at) => [IDS[at]!, screen])),
+    };
+    return JSON.parse(JSON.stringify(flow).replaceAll('"bye"', `"${lastId}"`)) as Flow;
+  });
 }
 
-const TYPED = ['1', '1', '2', '3', '0', '00', '77', '*', '#', '9', '7', ' 7 ', 'word', '', '98'];
+const TYPED = [
+  '1',
+  '1',
+  '2',
+  '3',
+  '0',
+  '00',
+  '77',
+  '*',
+  '#',
+  '9',
+  '7',
+  ' 7 ',
+  'word',
+  '',
+  '98',
+  'Exit',
+  '\t\u0000',
+  '01',
+];
 
 const services = Object.fromEntries(
   Object.entries(ANSWERS).map(([name, answer]) => [

@@ -1,7 +1,16 @@
 // A second reading of the format: screens, keys, ways back and called flows, as the reference describes them, without machines. Texts
 // are short (one page), and conditions and expressions are rows of a table instead of a language.
 
-import { DEFAULT_KEYS, type Flow, type Screen, type Text, type Values, type Way } from '../../lib/flow/format/flow.ts';
+import {
+  DEFAULT_KEYS,
+  DEFAULT_LABELS,
+  type Flow,
+  type Label,
+  type Screen,
+  type Text,
+  type Values,
+  type Way,
+} from '../../lib/flow/format/flow.ts';
 import type { Json } from '../../lib/json/json.ts';
 
 type Vars = { [name: string]: Json };
@@ -14,6 +23,7 @@ export const CODE: { readonly [source: string]: (vars: Vars) => Json } = {
   'count + 1': ({ count }) => (count as number) + 1,
   said: ({ said }) => said!,
   "said == '7'": ({ said }) => said === '7',
+  'got.n == 1': ({ got }) => (got as Vars | null)?.n === 1,
   "error.code == 'ERR_INPUT'": ({ error }) => (error as Vars).code === 'ERR_INPUT',
 };
 
@@ -68,12 +78,11 @@ export class Model {
 
   say(typed: string): string {
     this.#steps = 0;
-    const input = typed.trim();
-    const { keys: own, flow, screens } = this.#top.flow;
-    const keys = { ...DEFAULT_KEYS, ...own };
+    const input = typed.replace(/\p{Cc}/gu, ' ').trim();
+    const keys = { ...DEFAULT_KEYS, ...this.#top.flow.keys };
     const screen = this.#screen;
     if (input === '') return this.#last;
-    if (input === keys.exit) return this.#exit(flow in screens ? flow : 'bye');
+    if (input === keys.exit) return this.#exit();
     if (input === keys.back && this.#canGoBack) return this.#back();
     if (input === keys.home && (this.path !== this.#main.start || this.#depth > 0)) {
       this.#frames = [this.#frames[0]!];
@@ -199,11 +208,12 @@ export class Model {
     return this.#go(this.#choose(done, this.vars), {});
   }
 
-  #exit(id: string): string {
+  #exit(): string {
     this.#frames = [this.#frames[0]!];
     this.#top.stack = [];
-    if (this.#top.flow.screens[id]?.type === 'end') return this.#enter(id);
-    this.ended = 'Goodbye.';
+    const id = ['bye', 'goodbye', 'exit'].find((name) => this.#main.screens[name]?.type === 'end');
+    if (id !== undefined) return this.#enter(id);
+    this.ended = this.#label('goodbye');
     return this.ended;
   }
 
@@ -217,6 +227,10 @@ export class Model {
     }
     while (!this.#top.stack.length) this.#frames.pop();
     return this.#enter(this.#top.stack.pop()!);
+  }
+
+  #label(name: Label): string {
+    return this.#say(this.#top.flow.labels?.[name] ?? DEFAULT_LABELS[name]);
   }
 
   #refuse(): string {
@@ -239,16 +253,19 @@ export class Model {
   #show(): string {
     const screen = this.#screen as Screen & { type: 'menu' | 'input' | 'list' };
     const keys = { ...DEFAULT_KEYS, ...this.#top.flow.keys };
-    const error = screen.error ?? (screen.type === 'input' ? undefined : 'Invalid choice.');
+    const error = screen.error ?? (screen.type === 'input' ? undefined : this.#label('invalid'));
     const lines = [...(this.#refusals && error !== undefined ? [this.#say(error)] : []), this.#say(screen.text)];
     if (screen.type === 'menu')
       for (const { option, key } of this.#options(screen))
         if (!option.hidden) lines.push(`${key}. ${this.#say(option.text)}`);
-    if (screen.type === 'list')
-      lines.push(...(this.vars.items as Json[]).map((item, at) => `${screen.pick ? `${at + 1}. ` : ''}row ${item}`));
-    if (keys.back !== false && this.#canGoBack) lines.push(`${keys.back}. Back`);
-    if (keys.home !== false && this.#depth > 1) lines.push(`${keys.home}. Home`);
-    if (keys.exit !== false && screen.type !== 'input') lines.push(`${keys.exit}. Exit`);
+    if (screen.type === 'list') {
+      const items = this.vars.items as Json[];
+      if (!items.length && screen.empty !== undefined) lines.push(this.#say(screen.empty));
+      lines.push(...items.map((item, at) => `${screen.pick ? `${at + 1}. ` : ''}row ${item}`));
+    }
+    if (keys.back !== false && this.#canGoBack) lines.push(`${keys.back}. ${this.#label('back')}`);
+    if (keys.home !== false && this.#depth > 1) lines.push(`${keys.home}. ${this.#label('home')}`);
+    if (keys.exit !== false && screen.type !== 'input') lines.push(`${keys.exit}. ${this.#label('exit')}`);
     this.#last = lines.join('\n');
     return this.#last;
   }
