@@ -24,7 +24,7 @@ import type { Config } from '../config/config.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
 import { loadLintRules } from '../menus/lint-rules.ts';
 import { loadMachines } from '../menus/machines.ts';
-import { listRefused, loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
+import { lintDoors, listRefused, loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
 import { isBuiltIn, lintedServices, loadServices } from '../menus/services.ts';
 import type { GivenStores } from '../stores/given.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from '../stores/stores.ts';
@@ -151,7 +151,14 @@ async function build(
   const given = parts.conversations;
   const machines = await loadMachines(config.machines, { folder: process.cwd(), given, services: known, clock });
   const ids = new Set(machines.map(({ id }) => id));
-  const menuFolder = { folder: config.menusDir, services: known, machines: ids, rules, clock };
+  const menuFolder = {
+    folder: config.menusDir,
+    services: known,
+    machines: ids,
+    rules,
+    doors: lintDoors(config),
+    clock,
+  };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
   logProblems(menus, log);
   const observed = logFailures(services, { log, production: config.production });

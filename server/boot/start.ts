@@ -17,7 +17,7 @@ import type { ConnectionRules } from '../http/connections.ts';
 import { listen } from '../http/listen.ts';
 import { operatorRule, operatorsOnly } from '../http/middleware/operator.ts';
 import { type OverloadLimits, overloadWatch } from '../http/overload.ts';
-import { listRefused } from '../menus/menus.ts';
+import { lintDoors, listRefused } from '../menus/menus.ts';
 import { watchMenus } from '../menus/watch.ts';
 import { checkGivenStores } from '../stores/given.ts';
 import { createLog } from '../telemetry/log.ts';
@@ -160,6 +160,7 @@ async function start(config: Config, seams: Seams, { defer, disposeAll }: Dispos
         noteEdit: async ({ by, ...details }) => void (await audit.append({ action: 'menus.edited', by, details })),
         ...{ services, recorder },
         callsServices: !config.production,
+        doors: lintDoors(config),
       })
     : undefined;
   if (studio) defer(studio.drafts.close);

@@ -9,11 +9,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { TwinlineError } from '../../lib/errors.ts';
+import { ENGLISH } from '../../lib/flow/format/default-words.ts';
 import {
   type CallScreen,
   DEFAULT_KEYS,
-  DEFAULT_LABELS,
-  DEFAULT_WAIT,
   durationMs,
   type Flow,
   type Migration,
@@ -286,8 +285,7 @@ test('the schema has the numbers and defaults of the code', () => {
   const defaults = (part: SchemaPart) =>
     Object.fromEntries(Object.entries(part.properties!).map(([key, one]) => [key, one.default]));
   assert.equal(defaults(p.keys!), DEFAULT_KEYS);
-  assert.equal(defaults(p.labels!), DEFAULT_LABELS);
-  assert.is(p.wait!.default, DEFAULT_WAIT);
+  assert.equal({ ...defaults(p.labels!), wait: p.wait!.default }, ENGLISH);
   assert.equal(Object.keys(d.accept!.properties!).sort(), [...ACCEPT_RULES, 'sameAs'].sort());
 });
 

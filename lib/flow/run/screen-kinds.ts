@@ -3,6 +3,7 @@
 import type { Json, JsonObject } from '../../json/json.ts';
 import { truthy } from '../expression/expression.ts';
 import { maskPrintedFrom } from '../expression/template.ts';
+import { toAsciiDigits } from '../expression/values.ts';
 import type {
   BranchScreen,
   CallScreen,
@@ -17,7 +18,7 @@ import type {
 } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { type Accept, compileAccept } from './accept.ts';
-import { type Answering, type FlowScope, isRefused } from './scope.ts';
+import { type Answering, chooseLang, type FlowScope, isRefused } from './scope.ts';
 import {
   buildTransitions,
   entryTrack,
@@ -89,8 +90,8 @@ export const menu: ScreenKind<MenuScreen> = {
           option.hidden ? [] : [`${option.key}. ${option.text.render(context, lang)}`],
         ),
       }),
-      read: ({ input, context }) => {
-        const chosen = options(context).find((option) => option.key === input);
+      read: ({ key, context }) => {
+        const chosen = options(context).find((option) => option.typed === key);
         return { type: chosen ? chosen.event : 'invalid' };
       },
     };
@@ -107,12 +108,10 @@ function visibleOptions(screen: MenuScreen, scope: FlowScope) {
   }));
   const numberOptions = (options: typeof all) => {
     let number = 0;
-    return options.map(({ event, text, own, hidden: isHidden }) => ({
-      event,
-      text,
-      hidden: isHidden,
-      key: own ?? String(++number),
-    }));
+    return options.map(({ event, text, own, hidden: isHidden }) => {
+      const key = own ?? String(++number);
+      return { event, text, hidden: isHidden, key, typed: toAsciiDigits(key) };
+    });
   };
   // Most menus have no conditions and are numbered once.
   if (all.every((option) => !option.when)) {
@@ -140,7 +139,8 @@ export const input: ScreenKind<InputScreen> = {
     const text = scope.phrase(screen.text);
     const error = screen.error === undefined ? undefined : scope.phrase(screen.error);
     const { sameAs, ...rule } = screen.accept ?? {};
-    const accept = Object.keys(rule).length ? compileAccept(rule) : ANYTHING;
+    const isSecret = scope.flow.vars?.[screen.save]?.secret === true;
+    const accept = Object.keys(rule).length ? compileAccept(rule) : isSecret ? ANY_SECRET : ANYTHING;
     return {
       listsExit: false,
       show: (context, lang) => ({
@@ -148,7 +148,7 @@ export const input: ScreenKind<InputScreen> = {
         rows: [],
       }),
       read: (answering) => {
-        const checked = accept.check(answering.input, answering.now);
+        const checked = accept.check(answering.input, answering.now, chooseLang(scope, answering.context));
         const accepted = checked.ok && (typeof sameAs !== 'string' || isSame(answering, sameAs, checked.value));
         return { type: 'text', accepted, value: checked.ok ? checked.value : null };
       },
@@ -157,10 +157,12 @@ export const input: ScreenKind<InputScreen> = {
 };
 
 const ANYTHING: Pick<Accept, 'check'> = { check: (text: string) => ({ ok: true, value: text as Json }) };
+// A PIN is the same in the digits of every script.
+const ANY_SECRET: Pick<Accept, 'check'> = { check: (text) => ({ ok: true, value: toAsciiDigits(text) }) };
 
 // Saved values were normalized by a rule (2024-03-05 for 5/3/2024), so compare with what this rule returns. A secret of an
 // earlier turn is gone; only the proof in the record remains.
-function isSame({ input: text, context, prove }: Answering, name: string, value: Json): boolean {
+function isSame({ key: text, context, prove }: Answering, name: string, value: Json): boolean {
   const kept = context[name] ?? null;
   if (kept !== null) return kept === value || String(kept) === text;
   const proof = (context.$proofs as JsonObject | undefined)?.[name];
@@ -198,8 +200,8 @@ export const list: ScreenKind<ListScreen> = {
         const rows = found.map((item, at) => number(at) + row.render({ ...scope, row: item }, lang));
         return { text: lines.filter((line) => line !== '').join('\n'), rows };
       },
-      read: ({ input, context }) => {
-        const at = /^[1-9]\d{0,3}$/.test(input) ? Number(input) - 1 : -1;
+      read: ({ key, context }) => {
+        const at = /^[1-9]\d{0,3}$/.test(key) ? Number(key) - 1 : -1;
         const item = screen.pick ? all(context)[at] : undefined;
         return item === undefined ? { type: 'invalid' } : { type: 'pick', value: item };
       },
