@@ -2,7 +2,7 @@
 
 import { type Accounts, type AccountsOptions, accounts, simulatedAccounts } from '../../lib/account/account.ts';
 import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
-import { pinVault } from '../../lib/account/pin.ts';
+import { type PinVault, pinVault } from '../../lib/account/pin.ts';
 import { accountServices } from '../../lib/account/services.ts';
 import { sharedSpray } from '../../lib/account/spray.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -24,7 +24,7 @@ import type { Config } from '../config/config.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
 import { loadLintRules } from '../menus/lint-rules.ts';
 import { loadMachines } from '../menus/machines.ts';
-import { listRefused, loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
+import { lintDoors, listRefused, loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
 import { isBuiltIn, lintedServices, loadServices } from '../menus/services.ts';
 import type { GivenStores } from '../stores/given.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from '../stores/stores.ts';
@@ -106,6 +106,14 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
   }
 }
 
+function openVault(keyring: Keyring, { log, onProblem }: HostOptions): PinVault {
+  const onUnopened = (error: TwinlineError) => {
+    onProblem?.('account');
+    log.error({ err: error }, 'a stored PIN cannot be opened: run twinline doctor');
+  };
+  return pinVault({ keyring, onUnopened });
+}
+
 interface HostDeps {
   readonly stores: Stores;
   readonly keyring: Keyring;
@@ -122,11 +130,7 @@ async function build(
   { stores, keyring, clock, sessionClock, isShared, audit }: HostDeps,
 ) {
   const { log, onProblem, onCrowded, parts = {}, services: between = (services) => services } = options;
-  const onUnopened = (error: TwinlineError) => {
-    onProblem?.('account');
-    log.error({ err: error }, 'a stored PIN cannot be opened: run twinline doctor');
-  };
-  const vault = pinVault({ keyring, onUnopened });
+  const vault = openVault(keyring, options);
   const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
   const onSimChange: AccountsOptions['onSimChange'] = ({ phone, customerId }) =>
     log.warn(
@@ -151,7 +155,14 @@ async function build(
   const given = parts.conversations;
   const machines = await loadMachines(config.machines, { folder: process.cwd(), given, services: known, clock });
   const ids = new Set(machines.map(({ id }) => id));
-  const menuFolder = { folder: config.menusDir, services: known, machines: ids, rules, clock };
+  const menuFolder = {
+    folder: config.menusDir,
+    services: known,
+    machines: ids,
+    rules,
+    doors: lintDoors(config),
+    clock,
+  };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
   logProblems(menus, log);
   const observed = logFailures(services, { log, production: config.production });

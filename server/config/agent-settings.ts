@@ -1,6 +1,7 @@
 // The variables of the agent service: who may ask it, the model that answers, the tools that it may call; and those of plugins, which
 // begin with the name of their plugin.
 
+import { CHAT_FLOW } from '../../lib/flow/format/names.ts';
 import { flag, integer, list, type Setting, text } from './kinds.ts';
 
 export const AGENT_SETTINGS = {
@@ -40,7 +41,7 @@ export const AGENT_SETTINGS = {
   },
   AGENT_FLOW: {
     kind: text('flow'),
-    default: 'assistant',
+    default: CHAT_FLOW,
     meaning: 'the flow that answers when no model is configured, or a machine of MACHINES',
     fix: 'Set the name of a flow, its file name without .flow.json, or the id of a machine.',
   },

@@ -158,6 +158,20 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     },
     {
       promise:
+        'A phone number in any usual form is saved as that number or refused, in every country, and never becomes another one',
+      proofs: ['flow/phone-numbers'],
+    },
+    {
+      promise: 'Digits, numbers, plurals and characters are read and shown as the language of the caller has them (CLDR)',
+      proofs: ['flow/languages'],
+    },
+    {
+      promise:
+        'A converted flow of RapidPro answers as it did there (the published cases of its engine); what cannot come along is reported, and stops nothing else',
+      proofs: ['flow/convert/routers', 'flow/convert/imports'],
+    },
+    {
+      promise:
         'Every turn ends: loops of screens, endless texts and expressions are cut, patterns of authors run on an engine that does not backtrack',
       proofs: ['engine/step', 'engine/turn', 'flow/screens', 'flow/walks.short.long', 'flow/accept'],
     },

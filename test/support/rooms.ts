@@ -81,16 +81,15 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/engine/session': room('lib lib/engine lib/engine/machine lib/json', 'lib/store'),
   'lib/flow': room('lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing'),
   'lib/flow/convert': room(
-    'lib lib/flow lib/flow/convert/excellent lib/flow/convert/rapidpro lib/flow/format lib/flow/lint',
-    'lib/flow/convert/steps',
+    'lib lib/flow lib/flow/convert/excellent lib/flow/convert/rapidpro lib/flow/convert/steps lib/flow/format lib/flow/lint',
   ),
   'lib/flow/convert/steps': room(
-    'lib/flow lib/flow/convert lib/flow/format lib/flow/lint',
+    'lib lib/flow lib/flow/convert lib/flow/format lib/flow/lint',
     'lib/flow/convert/excellent',
   ),
-  'lib/flow/convert/excellent': room('lib/flow', 'lib/flow/convert/steps lib/flow/format'),
+  'lib/flow/convert/excellent': room('lib/flow lib/flow/expression', 'lib/flow/convert/steps lib/flow/format'),
   'lib/flow/convert/rapidpro': room(
-    'lib/flow/convert lib/flow/convert/excellent lib/flow/convert/steps lib/flow/run',
+    'lib lib/flow/convert lib/flow/convert/excellent lib/flow/convert/steps lib/flow/expression lib/flow/run',
     'lib/flow/format',
   ),
   'lib/flow/editing': room('lib lib/flow/expression lib/flow/format lib/flow/lint lib/flow/screens', 'lib/json'),
@@ -174,7 +173,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/account lib/agent lib/delegation lib/domain lib/domain/bulk lib/engine/session lib/flow/expression lib/gateway server/audit server/boot server/cli server/config server/doctor server/gateway server/http server/http/middleware server/move server/openapi server/plugins server/stores server/telemetry server/ussd server/web/studio',
     'lib/store',
   ),
-  'server/config': room('lib lib/flow/expression lib/http lib/store/redis'),
+  'server/config': room('lib lib/flow/expression lib/flow/format lib/http lib/store/redis'),
   'server/docs': room(
     'lib lib/domain lib/domain/did lib/flow/format server/config server/docs/reference server/http server/web/kit',
     'lib/json server/openapi',
