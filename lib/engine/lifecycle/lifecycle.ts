@@ -10,6 +10,7 @@ import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { checkPayload } from '../../json/lossless.ts';
 import type { Keyring } from '../../keyring.ts';
 import { keyedMutex } from '../../queue.ts';
 import type { DocumentStore, Kind, StoredDocument } from '../../store/store.ts';
@@ -17,14 +18,16 @@ import { takenError } from '../../store/update.ts';
 import type { Inspector } from '../conversation.ts';
 import { type Completion, checkAnswer, openToken, sealToken } from '../later.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
+import { checkEvent } from '../machine/events.ts';
 import type { CallError } from '../machine/failure.ts';
 import type { ServiceAnswer } from '../machine/step.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 import type { Services } from '../service.ts';
 import { type LifecyclePolicies, lifecycleCalls } from './calls.ts';
 import type { LifecycleDocument, Settled, StoredStep } from './changes.ts';
-import { type Expected, type LifecycleCall, plainWrite, type WriteStep } from './record.ts';
+import type { Expected, LifecycleCall } from './record.ts';
 import { lifecycleRunner } from './run.ts';
+import { plainWrite, type WriteStep } from './write.ts';
 
 /** A machine and its document at one revision. */
 export interface Instance<Context = JsonObject, Body = JsonObject> {
@@ -208,6 +211,8 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
     id: string,
     { input, body = {}, by = 'system', action = 'begin' }: Beginning,
   ): Promise<TakeResult<Context, Body>> {
+    checkPayload(`The input of machine "${machine.id}"`, input, { keepsUndefined: true });
+    checkPayload(`The body of ${kind.name} ${JSON.stringify(id)}`, body);
     const begun = await runner.insert(id, body, { input, by, action });
     if (!('kind' in begun)) return { instance: await finish(begun), repeated: false };
     const document = await documents.get(kind, id);
@@ -227,6 +232,7 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
         const event = repeated ? undefined : decide(makeInstance(opened), at);
         refusal = event instanceof TwinlineError ? event : undefined;
         if (!event || event instanceof TwinlineError) return undefined;
+        checkEvent(machine.id, event);
         return { event, ...(key !== undefined && { key }), noted: { by, action: action ?? event.type } };
       }),
     );

@@ -30,7 +30,6 @@ import {
   type LifecycleCall,
   type LifecycleRecord,
   nextStep,
-  notFound,
   type OwnEvent,
   ownStep,
   type RecordStepOptions,
@@ -38,6 +37,7 @@ import {
   type Stepped,
   toStored,
 } from './record.ts';
+import { notFound } from './write.ts';
 
 export function lifecycleRunner({
   documents,

@@ -3,6 +3,7 @@
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
+import { checkPayload } from '../../json/lossless.ts';
 import { retryDelay } from '../../retry.ts';
 import type { CallOutcome } from '../calls.ts';
 import type { Engine } from '../engine.ts';
@@ -11,7 +12,7 @@ import { type Live, type OpenedSession, openStored } from './open.ts';
 import type { SessionRecord } from './record.ts';
 import { type Attempt, type Background, continueInBackground, repeatReply, type Turn, takeInputs } from './run.ts';
 import type { Again } from './settle.ts';
-import type { SessionState, TurnResult } from './turn-result.ts';
+import type { Decision, SessionState, TurnResult } from './turn-result.ts';
 import { beginWork, resumeWork } from './work.ts';
 import type { WorkingCall } from './working-calls.ts';
 
@@ -60,6 +61,7 @@ function takeAttempt(
       ? runTurn(engine, attempt, { opened, work: resumeWork(engine, key, opened), inputs: [], deliverLater })
       : refuseWithoutSession(opened);
   const decision = attempt.decide!(sessionState(opened));
+  checkDecision(decision);
   switch (decision.kind) {
     case 'refuse':
       return { kind: 'refused', reason: decision.reason };
@@ -82,6 +84,16 @@ function takeAttempt(
     }
   }
 }
+
+// What callers send is refused before anything of it is stored.
+function checkDecision(decision: Decision): void {
+  if (decision.kind === 'input') checkPayload('The input of a turn', decision.input, KEEPS_UNDEFINED);
+  if (decision.kind !== 'begin') return;
+  checkPayload(`The input of "${decision.conversation}"`, decision.input ?? {}, KEEPS_UNDEFINED);
+  for (const input of decision.inputs ?? []) checkPayload('The input of a turn', input, KEEPS_UNDEFINED);
+}
+
+const KEEPS_UNDEFINED = { keepsUndefined: true } as const;
 
 function findFate({ clock }: Engine, opened: OpenedSession, key: string): Completion {
   if (opened.kind !== 'live' && opened.kind !== 'ended') return 'not-waiting';

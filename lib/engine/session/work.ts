@@ -155,13 +155,14 @@ function enterMigrated(engine: Engine, work: Work): void {
 }
 
 export function makeView(work: Work): View {
-  const { state, context, history } = work.conversation.machine.rest(work.live);
-  return { state, context, history, waiting: work.waiting };
+  const { state, context, history, nodes, status, output, error } = work.conversation.machine.rest(work.live);
+  // Written out, as the record is: an object that is made by a spread costs more.
+  return { state, context, history, nodes, status, output, error, waiting: work.waiting };
 }
 
 /**
  * Gives the machine one event, now unless `options` say when, and every event that it then sends to itself. False when it does not
- * take it where it is.
+ * take it where it is. What it throws on an event of its own leaves it where it was before that one.
  */
 export function feed(
   engine: Engine,
@@ -171,6 +172,7 @@ export function feed(
 ): boolean {
   const result = step(work.conversation.machine, work, event, options);
   applyResult(engine, work, result);
+  if (result.fault !== undefined) throw result.fault;
   return result.isTaken;
 }
 
