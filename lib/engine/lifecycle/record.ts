@@ -74,12 +74,12 @@ export function readRecord(document: StoredDocument, expected: Expected): Lifecy
     ...(raw.error !== undefined && { error: raw.error as unknown as CallError }),
     ...(raw.nodes !== undefined && { nodes: raw.nodes as string[] }),
   };
-  const fitting = raw.version === expected.version ? rest : expected.migrate?.(rest, raw.version as number);
-  if (!fitting) throw refuse(`it is of version ${raw.version}, this is version ${expected.version}`);
-  const { history: _, ...placed } = fitting;
+  const current = raw.version === expected.version ? rest : expected.migrate?.(rest, raw.version as number);
+  if (!current) throw refuse(`it is of version ${raw.version}, this is version ${expected.version}`);
+  const { history: _, ...placed } = current;
   const { status } = expected.machine.resume(placed); // throws for an unknown state
   return {
-    rest: status === 'done' && !fitting.status ? { ...fitting, status } : fitting,
+    rest: status === 'done' && !current.status ? { ...current, status } : current,
     timers: raw.timers as unknown as Timer[],
     calls: raw.calls as unknown as LifecycleCall[],
     at: raw.at as number,
@@ -178,8 +178,8 @@ function takeStep(record: LifecycleRecord, event: EventObject, options: RecordSt
   const { at, machine, hops = 0 } = options;
   const live = machine.resume(calls.length ? { ...rest, calling: calls.map(({ id }) => id) } : rest);
   const result = step(machine, { live, timers, calls }, event, { at, hops, stamp: stampAt(at) });
-  const kept = { steps: steps + 1, commands, ...(completed && { completed }) };
-  return { stepped: result.isTaken ? applyStep(result, kept, options) : undefined, fault: result.fault };
+  const counts = { steps: steps + 1, commands, ...(completed && { completed }) };
+  return { stepped: result.isTaken ? applyStep(result, counts, options) : undefined, fault: result.fault };
 }
 
 /** What comes by itself: a timer, or the outcome of a call. */
@@ -235,10 +235,10 @@ const stampAt = (at: number) => (event: EventObject) => ({ ...event, at }) as Ev
 
 function applyStep(
   { live, timers, calls, newCalls, facts, transitions }: StepResult<LifecycleCall>,
-  { steps, ...kept }: Pick<LifecycleRecord, 'steps' | 'commands' | 'completed'>,
+  { steps, ...others }: Pick<LifecycleRecord, 'steps' | 'commands' | 'completed'>,
   { machine, id, at, leaseUntil }: RecordStepOptions,
 ): Stepped {
-  const made = newCalls.map(
+  const additions = newCalls.map(
     ({ id: call, service, input }: NewCall): LifecycleCall => ({
       id: call,
       service,
@@ -249,7 +249,7 @@ function applyStep(
     }),
   );
   return {
-    record: { rest: machine.rest(live), timers, calls: [...calls, ...made], at, steps, ...kept },
+    record: { rest: machine.rest(live), timers, calls: [...calls, ...additions], at, steps, ...others },
     facts: facts.map(({ name, params }) => ({ type: name, data: params })),
     event: transitions[0]!.event,
   };

@@ -44,43 +44,43 @@ export async function retryUntilCommitted(engine: Engine, attempt: Attempt): Pro
 function takeAttempt(
   engine: Engine,
   attempt: Attempt,
-  opened: OpenedSession,
+  session: OpenedSession,
 ): TurnResult | Promise<TurnResult | Again> {
   const { key, requestId } = attempt;
-  if (opened.kind === 'unreadable') engine.onProblem?.({ key, reason: opened.reason, requestId });
+  if (session.kind === 'unreadable') engine.onProblem?.({ key, reason: session.reason, requestId });
   // Its event has been taken: what is left is the reply.
-  if (opened.kind === 'live' && hasBegun(attempt, opened.record)) return joinTurn(engine, attempt, opened);
-  if (opened.kind === 'ended' && hasBegun(attempt, opened.record)) return repeatReply(engine, key, opened.stored);
+  if (session.kind === 'live' && hasBegun(attempt, session.record)) return joinTurn(engine, attempt, session);
+  if (session.kind === 'ended' && hasBegun(attempt, session.record)) return repeatReply(engine, key, session.stored);
   const { background } = attempt;
   if (typeof background === 'object' && 'key' in background) {
-    background.fate = findFate(engine, opened, background.key);
+    background.fate = findFate(engine, session, background.key);
     if (background.fate !== 'completed') return { kind: 'refused', reason: background.fate };
   }
   if (background)
-    return opened.kind === 'live'
-      ? runTurn(engine, attempt, { opened, work: resumeWork(engine, key, opened), inputs: [], deliverLater })
-      : refuseWithoutSession(opened);
-  const decision = attempt.decide!(sessionState(opened));
+    return session.kind === 'live'
+      ? runTurn(engine, attempt, { opened: session, work: resumeWork(engine, key, session), inputs: [], deliverLater })
+      : refuseWithoutSession(session);
+  const decision = attempt.decide!(sessionState(session));
   checkDecision(decision);
   switch (decision.kind) {
     case 'refuse':
       return { kind: 'refused', reason: decision.reason };
     case 'repeat':
-      return opened.kind === 'none'
+      return session.kind === 'none'
         ? { kind: 'refused', reason: 'there is nothing to repeat' }
-        : repeatReply(engine, key, opened.stored);
+        : repeatReply(engine, key, session.stored);
     case 'begin': {
-      const after = opened.kind === 'live' || opened.kind === 'ended' ? opened.record : undefined;
+      const after = session.kind === 'live' || session.kind === 'ended' ? session.record : undefined;
       const work = beginWork(engine, key, { ...decision, ...(after && { after }) });
       work.door = decision.door ?? {};
-      return runTurn(engine, attempt, { opened, work, inputs: decision.inputs ?? [], deliverLater });
+      return runTurn(engine, attempt, { opened: session, work, inputs: decision.inputs ?? [], deliverLater });
     }
     case 'input': {
-      if (opened.kind !== 'live') return refuseWithoutSession(opened);
-      const work = resumeWork(engine, key, opened);
+      if (session.kind !== 'live') return refuseWithoutSession(session);
+      const work = resumeWork(engine, key, session);
       work.door = decision.door ?? work.door;
       const inputs = attempt.isDropped ? [] : [decision.input];
-      return runTurn(engine, attempt, { opened, work, inputs, deliverLater });
+      return runTurn(engine, attempt, { opened: session, work, inputs, deliverLater });
     }
   }
 }
@@ -95,11 +95,11 @@ function checkDecision(decision: Decision): void {
 
 const KEEPS_UNDEFINED = { keepsUndefined: true } as const;
 
-function findFate({ clock }: Engine, opened: OpenedSession, key: string): Completion {
-  if (opened.kind !== 'live' && opened.kind !== 'ended') return 'not-waiting';
-  const { calls, completed } = opened.record;
+function findFate({ clock }: Engine, session: OpenedSession, key: string): Completion {
+  if (session.kind !== 'live' && session.kind !== 'ended') return 'not-waiting';
+  const { calls, completed } = session.record;
   if (completed?.includes(key)) return 'already-completed';
-  const call = opened.kind === 'live' ? calls.find((one) => one.key === key) : undefined;
+  const call = session.kind === 'live' ? calls.find((one) => one.key === key) : undefined;
   return call && !(call.later && call.until <= clock.now()) ? 'completed' : 'not-waiting';
 }
 
@@ -119,15 +119,15 @@ async function runTurn(engine: Engine, attempt: Attempt, turn: Turn): Promise<Tu
   }
 }
 
-function sessionState(opened: OpenedSession): SessionState {
-  if (opened.kind === 'none') return opened;
-  if (opened.kind === 'unreadable') return { kind: 'unreadable', reason: opened.reason };
-  return { kind: opened.kind, door: opened.record.door, turn: opened.record.turn };
+function sessionState(session: OpenedSession): SessionState {
+  if (session.kind === 'none') return session;
+  if (session.kind === 'unreadable') return { kind: 'unreadable', reason: session.reason };
+  return { kind: session.kind, door: session.record.door, turn: session.record.turn };
 }
 
-function refuseWithoutSession(opened: OpenedSession): TurnResult {
-  if (opened.kind === 'unreadable') return { kind: 'unreadable', reason: opened.reason };
-  return { kind: 'refused', reason: opened.kind === 'ended' ? 'the session has ended' : 'there is no such session' };
+function refuseWithoutSession(session: OpenedSession): TurnResult {
+  if (session.kind === 'unreadable') return { kind: 'unreadable', reason: session.reason };
+  return { kind: 'refused', reason: session.kind === 'ended' ? 'the session has ended' : 'there is no such session' };
 }
 
 // The turn replies now; the answers of its running calls are given to the session when they come, in its order of turns.
@@ -155,14 +155,14 @@ async function deliver(engine: Engine, key: string, late: { call: WorkingCall; o
 }
 
 // The same request has been begun by another process, or by this one before it failed: its reply is this one's too.
-async function joinTurn(engine: Engine, attempt: Attempt, opened: Live): Promise<TurnResult | Again> {
-  const work = resumeWork(engine, attempt.key, opened);
+async function joinTurn(engine: Engine, attempt: Attempt, session: Live): Promise<TurnResult | Again> {
+  const work = resumeWork(engine, attempt.key, session);
   const isForeign = ({ call }: WorkingCall) =>
     !call.later && !engine.calls.find(call.key) && call.until > engine.clock.now();
   // Out of time, this turn too stores that its caller was answered "please wait": the other process then says the same.
   if (engine.clock.now() >= attempt.until || !work.calls.some(isForeign))
-    return runTurn(engine, attempt, { opened, work, inputs: [], deliverLater });
+    return runTurn(engine, attempt, { opened: session, work, inputs: [], deliverLater });
   const pause = engine.clock.wait(JOIN_POLL_MS);
-  await (opened.conversation.takesWhileCalling ? engine.pause(attempt.key, pause) : pause);
+  await (session.conversation.takesWhileCalling ? engine.pause(attempt.key, pause) : pause);
   return 'poll';
 }

@@ -144,11 +144,11 @@ function enterMigrated(engine: Engine, work: Work): void {
   const { machine } = work.conversation;
   const pending = new Set(work.calls.map(({ id }) => id));
   const missing = machine.listCalls(work.live).filter(({ id }) => !pending.has(id));
-  const made = missing.map((call) => workingCall(engine, work, { ...call, hops: 0 }));
-  const failing = ({ id, call }: WorkingCall): WorkingCall => ({ id, call: { ...call, until: 0 }, stored: true });
+  const additions = missing.map((call) => workingCall(engine, work, { ...call, hops: 0 }));
+  const failure = ({ id, call }: WorkingCall): WorkingCall => ({ id, call: { ...call, until: 0 }, stored: true });
   work.calls = [
     ...work.calls,
-    ...made.map((call) => (call.call.input === undefined && !call.call.sealed ? failing(call) : call)),
+    ...additions.map((call) => (call.call.input === undefined && !call.call.sealed ? failure(call) : call)),
   ];
   feed(engine, work, NO_EVENT);
   work.waiting ||= work.calls.length > 0;
