@@ -3,6 +3,7 @@
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
+import type { Json } from '../../json/json.ts';
 import { checkPayload } from '../../json/lossless.ts';
 import { retryDelay } from '../../retry.ts';
 import type { CallOutcome } from '../calls.ts';
@@ -87,10 +88,15 @@ function takeAttempt(
 
 // What callers send is refused before anything of it is stored.
 function checkDecision(decision: Decision): void {
-  if (decision.kind === 'input') checkPayload('The input of a turn', decision.input, KEEPS_UNDEFINED);
+  if (decision.kind === 'input') checkInput(decision.input);
   if (decision.kind !== 'begin') return;
-  checkPayload(`The input of "${decision.conversation}"`, decision.input ?? {}, KEEPS_UNDEFINED);
-  for (const input of decision.inputs ?? []) checkPayload('The input of a turn', input, KEEPS_UNDEFINED);
+  const { input, inputs } = decision;
+  if (input) checkPayload('What a session begins with', input, KEEPS_UNDEFINED);
+  if (inputs) for (const one of inputs) checkInput(one);
+}
+
+function checkInput(input: Json): void {
+  if (typeof input !== 'string') checkPayload('The input of a turn', input, KEEPS_UNDEFINED);
 }
 
 const KEEPS_UNDEFINED = { keepsUndefined: true } as const;
