@@ -30,9 +30,7 @@ const LONG_FUNCTIONS = [
   'lib/account/account.ts accounts',
   'lib/account/spray.ts sprayBrake',
   'lib/agent/mcp/connection.ts mcpConnection',
-  'lib/engine/lifecycle/lifecycle.ts lifecycle',
-  'lib/engine/lifecycle/run.ts lifecycleRunner',
-  'lib/engine/machine/transition.ts compileMachine',
+
   'lib/gateway/channel/breaker.ts guardedChannel',
   'lib/gateway/channel/grpc-channel.ts grpcChannel',
   'lib/gateway/descriptors/type-source.ts typeSource',

@@ -175,11 +175,11 @@ async function build(
     ttlSeconds: config.ussd.ttlSeconds,
     inspector: options.inspector,
     // The key of a session is left out: it may hold a phone number.
-    onProblem: ({ reason, error, requestId }) => {
+    onProblem: ({ reason, error, call, requestId }) => {
       // The log has it from the service itself.
       if (reason === 'service') return;
       onProblem?.('background');
-      log.error({ err: error, reason, requestId }, PROBLEM_WORDS[reason] ?? 'a stored session cannot go on');
+      log.error({ err: error, reason, call, requestId }, PROBLEM_WORDS[reason] ?? 'a stored session cannot go on');
     },
   });
   const ussd = ussdService({
@@ -205,6 +205,8 @@ async function build(
 
 const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } = {
   background: 'background work of a session failed',
+  machine:
+    'a flow or machine failed on an answer or a timer: it goes on at the fail screen of the call, or its session has ended',
   'other-key':
     'a stored session cannot go on: it was sealed with another PIN_ENCRYPTION_KEY. Give all instances the same keys',
 };
