@@ -53,7 +53,7 @@ export function chatCompletions(endpoint: ModelEndpoint, modelId: string, clock:
     return { stream: readAnswer(answer) };
   }
 
-  return { modelId, supportedUrls: { 'image/*': [/^https?:/] }, doStream };
+  return { specificationVersion: 'v4', modelId, supportedUrls: { 'image/*': [/^https?:/] }, doStream };
 }
 
 const hasOurs = (error: unknown) => isObject(error) && error.cause instanceof TwinlineError;
@@ -93,7 +93,9 @@ function toWireMessages(message: PromptMessage): object[] {
   const [first, ...more] = message.content;
   if (first?.type === 'text' && !more.length) return [{ role: 'user', content: first.text }];
   const content = message.content.map((part) =>
-    part.type === 'text' ? part : { type: 'image_url', image_url: { url: part.data.href } },
+    part.type === 'text'
+      ? part
+      : { type: 'image_url', image_url: { url: ('url' in part.data ? part.data.url : part.data).href } },
   );
   return [{ role: 'user', content }];
 }
@@ -127,7 +129,7 @@ const toWireTool = ({ name, description, inputSchema }: NonNullable<ModelCall['t
 });
 
 /** A call of a tool as far as it has come. */
-interface Call {
+interface WireCall {
   readonly index: unknown;
   id: string | undefined;
   name: string;
@@ -138,13 +140,13 @@ interface Call {
 type Fields = { readonly [field: string]: unknown };
 
 /** The parts of an answer. Throws when it is an error, or ends before its end. */
-async function* readAnswer(answer: Response): AsyncGenerator<StreamPart> {
+export async function* readAnswer(answer: Response): AsyncGenerator<StreamPart> {
   const isDocument = /^(application\/json|text\/html)/i.test(answer.headers.get('content-type') ?? '');
   const document = isDocument ? await answer.text() : undefined;
   // Some proxies call events JSON.
   const isEvents = document === undefined || /^(data|event|id|retry)?:/.test(document);
   const texts = isEvents ? readEvents(document === undefined ? answer.body! : [Buffer.from(document)]) : [document];
-  const calls: Call[] = [];
+  const calls: WireCall[] = [];
   let finish: string | undefined;
   let usage: Fields = {};
   let isOver = false;
@@ -249,7 +251,7 @@ function listCallPieces({ tool_calls: calls, function_call: call }: Fields): Fie
 }
 
 // Pieces belong together by index; without one, or where all have the same, by id; and a name behind whole arguments begins another call.
-function addPiece(calls: Call[], piece: Fields): void {
+function addPiece(calls: WireCall[], piece: Fields): void {
   const given = isObject(piece.function) ? piece.function : piece;
   const id = typeof piece.id === 'string' && piece.id ? piece.id : undefined;
   const name = typeof given.name === 'string' ? given.name : '';

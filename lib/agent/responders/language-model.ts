@@ -1,4 +1,4 @@
-// What the responder asks of a model: the part of the AI SDK's language models (versions 2 and 3) that it uses.
+// What the responder asks of a model: the part of the AI SDK's language models (versions 2 to 4) that it uses.
 
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { FaultKind } from '../run/frames.ts';
@@ -12,8 +12,12 @@ type Returned = { readonly providerOptions?: ProviderData | undefined };
 
 export type UserPart =
   | { readonly type: 'text'; readonly text: string }
-  /** An image at an address. */
-  | { readonly type: 'file'; readonly data: URL; readonly mediaType: string };
+  /** An image at an address; versions 2 and 3 of the interface take the address as it is. */
+  | {
+      readonly type: 'file';
+      readonly data: URL | { readonly type: 'url'; readonly url: URL };
+      readonly mediaType: string;
+    };
 
 export type AssistantPart = Returned &
   (
@@ -57,6 +61,8 @@ export interface StreamPart {
 
 /** A model of the AI SDK, from `@ai-sdk/anthropic`, `@ai-sdk/google` and others, or one of your own. */
 export interface LanguageModel {
+  /** v2, v3 or v4. */
+  readonly specificationVersion: string;
   readonly modelId: string;
   /** Addresses that the provider fetches by itself, by media type. */
   readonly supportedUrls?: unknown;

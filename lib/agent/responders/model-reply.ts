@@ -39,7 +39,7 @@ export interface ModelReply {
   results(): Promise<ToolResultPart[] | undefined>;
 }
 
-interface Ending {
+interface StreamEnding {
   readonly unified: unknown;
   readonly raw?: unknown;
 }
@@ -49,7 +49,7 @@ export function readReply({ model: { modelId }, tools, box, openings, inContext 
   const content: AssistantPart[] = [];
   const calls: { readonly id: string; readonly name: string; readonly outcome: Promise<ToolOutcome> }[] = [];
   const thoughts = thoughtReader(openings.get(modelId) ?? guessOpening(modelId));
-  let ending: Ending | undefined;
+  let ending: StreamEnding | undefined;
   let unknown = 0;
   let texts: SaidPart | undefined;
   const findPart = partsById(content);
@@ -90,7 +90,7 @@ export function readReply({ model: { modelId }, tools, box, openings, inContext 
 
   function addEnding({ finishReason, usage, unknown: chunks = 0 }: StreamPart): ResponderPart[] {
     // A word in version 2 of the interface, an object in version 3.
-    ending = isObject(finishReason) ? (finishReason as unknown as Ending) : { unified: finishReason };
+    ending = isObject(finishReason) ? (finishReason as unknown as StreamEnding) : { unified: finishReason };
     unknown += Number(chunks);
     return [{ type: 'usage', usage: readUsage(usage) }];
   }
@@ -160,7 +160,10 @@ interface Seen {
   readonly unknown: number;
 }
 
-function findProblem(ending: Ending | undefined, { hasBegun, hasCalls, unknown }: Seen): ModelCallError | undefined {
+function findProblem(
+  ending: StreamEnding | undefined,
+  { hasBegun, hasCalls, unknown }: Seen,
+): ModelCallError | undefined {
   const { unified, raw } = ending ?? {};
   const left = unknown > 0 ? ` ${unknown} chunks were not understood.` : '';
   const isCut = unified === undefined || (/^(other|unknown)$/.test(String(unified)) && raw === undefined);

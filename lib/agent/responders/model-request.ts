@@ -39,7 +39,7 @@ export interface PromptOptions {
   readonly history: readonly Message[];
   readonly request: RunRequest;
   readonly images: Images;
-  readonly model: Pick<LanguageModel, 'supportedUrls'>;
+  readonly model: Pick<LanguageModel, 'specificationVersion' | 'supportedUrls'>;
 }
 
 /** The newest earlier messages that fit the budget, followed by the message to answer. */
@@ -53,13 +53,20 @@ export async function toPrompt({ history, request, images, model }: PromptOption
   );
   // Never fetched here: a model whose provider does not fetch them gets their addresses in words.
   const fetched = images === 'shown' ? await model.supportedUrls : undefined;
-  return [...messages, { role: 'user', content: makeContent(request, (image) => isFetched(fetched, image)) }];
+  const isPlain = /^v[23]$/.test(model.specificationVersion);
+  const show = (image: Image): UserPart | undefined => {
+    const { address: url, mediaType } = image;
+    return isFetched(fetched, image)
+      ? { type: 'file', data: isPlain ? url : { type: 'url', url }, mediaType }
+      : undefined;
+  };
+  return [...messages, { role: 'user', content: makeContent(request, show) }];
 }
 
-function isFetched(patterns: unknown, { data, mediaType }: ImagePart): boolean {
+function isFetched(patterns: unknown, { address, mediaType }: Image): boolean {
   if (!isObject(patterns)) return false;
   const all = ['*', '*/*', mediaType.replace(/\/.*/, '/*'), mediaType].flatMap((type) => patterns[type] ?? []);
-  return all.some((pattern) => pattern instanceof RegExp && pattern.test(data.href));
+  return all.some((pattern) => pattern instanceof RegExp && pattern.test(address.href));
 }
 
 /** Whether a request has images that can be sent as images. */
@@ -102,15 +109,21 @@ function joinText({ content, attachment, attachments }: Message): string {
   return [content, ...attached.map(describe)].join('\n');
 }
 
-type ImagePart = Extract<UserPart, { type: 'file' }>;
+interface Image {
+  readonly address: URL;
+  readonly mediaType: string;
+}
 
-function makeContent({ message, attachments = [] }: RunRequest, isShown: (image: ImagePart) => boolean): UserPart[] {
-  const images: ImagePart[] = [];
+function makeContent(
+  { message, attachments = [] }: RunRequest,
+  show: (image: Image) => UserPart | undefined,
+): UserPart[] {
+  const images: UserPart[] = [];
   const lines = [message];
   for (const one of attachments) {
-    const data = imageUrl(one);
-    const image = data && { type: 'file' as const, data, mediaType: String(one.mimetype).toLowerCase() };
-    if (image && isShown(image)) images.push(image);
+    const address = imageUrl(one);
+    const image = address && show({ address, mediaType: String(one.mimetype).toLowerCase() });
+    if (image) images.push(image);
     else lines.push(describe(one));
   }
   return [{ type: 'text', text: lines.join('\n') }, ...images];

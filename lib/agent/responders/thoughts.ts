@@ -69,13 +69,14 @@ export function thoughtReader(opening: Opening): ThoughtReader {
   }
 
   function say(said: Said[]): void {
-    // A model that opens its thoughts in its template: what was said of this one cannot be taken back.
+    // A closing tag alone is of a model that opens its thoughts in its template: what was said of this one cannot be taken back.
     const close = held.indexOf(CLOSE);
-    if (close >= 0 && !isOpened && learnt === undefined) {
+    if (held.includes(OPEN)) learnt ??= 'text';
+    else if (close >= 0 && learnt === undefined) {
       learnt = 'thought';
       held = held.slice(0, close) + held.slice(close + CLOSE.length);
     }
-    const size = held.length - (learnt === undefined ? overlap(held, CLOSE) : 0);
+    const size = held.length - (learnt === undefined ? Math.max(overlap(held, OPEN), overlap(held, CLOSE)) : 0);
     add(said, 'text', held.slice(0, size));
     held = held.slice(size);
   }
