@@ -48,35 +48,13 @@ interface StreamEnding {
 export function readReply({ model: { modelId }, tools, box, openings, inContext }: ReplyOptions): ModelReply {
   const content: AssistantPart[] = [];
   const calls: { readonly id: string; readonly name: string; readonly outcome: Promise<ToolOutcome> }[] = [];
-  const thoughts = thoughtReader(openings.get(modelId) ?? guessOpening(modelId));
+  const said = saidParts({ modelId, openings, content });
   let ending: StreamEnding | undefined;
   let unknown = 0;
-  let texts: SaidPart | undefined;
-  const findPart = partsById(content);
-
-  function addText(part: StreamPart): ResponderPart[] {
-    texts = findPart('text', part);
-    return typeof part.delta === 'string' ? showText(thoughts.read(part.delta)) : [];
-  }
-
-  function showText<T extends { readonly type: string; readonly text: string }>(said: T[]): T[] {
-    for (const { type, text } of said) if (type === 'text' && texts) texts.text += text;
-    return said;
-  }
-
-  function addThought(part: StreamPart): ResponderPart[] {
-    const { delta } = part;
-    const own = findPart('reasoning', part);
-    if (typeof delta !== 'string' || !delta) return [];
-    own.text += delta;
-    // A server that tells thoughts apart leaves none in the text.
-    openings.set(modelId, 'text');
-    return [{ type: 'reasoning', text: delta }];
-  }
 
   function startCall({ toolCallId, toolName, input, providerMetadata }: StreamPart): ResponderPart[] {
     const [id, name] = [String(toolCallId), String(toolName)];
-    const said = showText(thoughts.end());
+    const shown = said.end();
     const args = readArguments(input);
     const part = { type: 'tool-call', toolCallId: id, toolName: name, input: args ?? {} } as const;
     content.push({ ...part, providerOptions: readData(providerMetadata) });
@@ -85,7 +63,7 @@ export function readReply({ model: { modelId }, tools, box, openings, inContext 
       ? inContext(() => box.call(tools.names.get(name) ?? name, args))
       : Promise.resolve({ ok: false as const, error: 'Its arguments are not JSON.' });
     calls.push({ id, name, outcome });
-    return said;
+    return shown;
   }
 
   function addEnding({ finishReason, usage, unknown: chunks = 0 }: StreamPart): ResponderPart[] {
@@ -96,12 +74,12 @@ export function readReply({ model: { modelId }, tools, box, openings, inContext 
   }
 
   const TAKE: { readonly [type: string]: (part: StreamPart) => ResponderPart[] } = {
-    'text-start': addText,
-    'text-delta': addText,
-    'text-end': addText,
-    'reasoning-start': addThought,
-    'reasoning-delta': addThought,
-    'reasoning-end': addThought,
+    'text-start': said.addText,
+    'text-delta': said.addText,
+    'text-end': said.addText,
+    'reasoning-start': said.addThought,
+    'reasoning-delta': said.addThought,
+    'reasoning-end': said.addThought,
     'tool-call': (part) => (part.providerExecuted === true ? [] : startCall(part)),
     finish: addEnding,
     error: ({ error }) => {
@@ -113,12 +91,7 @@ export function readReply({ model: { modelId }, tools, box, openings, inContext 
 
   return {
     take: (part) => (Object.hasOwn(TAKE, part.type) ? TAKE[part.type]!(part) : []),
-    end() {
-      const said = showText(thoughts.end());
-      const learnt = thoughts.opening();
-      if (learnt) openings.set(modelId, learnt);
-      return said;
-    },
+    end: said.end,
     check(hasBegun) {
       const problem = findProblem(ending, { hasBegun, hasCalls: calls.length > 0, unknown });
       if (problem) throw problem;
@@ -128,6 +101,48 @@ export function readReply({ model: { modelId }, tools, box, openings, inContext 
       calls.length
         ? Promise.all(calls.map(async ({ id, name, outcome }) => toToolResult({ id, name, outcome: await outcome })))
         : undefined,
+  };
+}
+
+interface SaidOptions extends Pick<ReplyOptions, 'openings'> {
+  readonly modelId: string;
+  /** Gets what goes back to the model. */
+  readonly content: AssistantPart[];
+}
+
+/** The text and the thoughts of a stream: what they show, and what of them goes back. */
+function saidParts({ modelId, openings, content }: SaidOptions) {
+  const findPart = partsById(content);
+  const thoughts = thoughtReader(openings.get(modelId) ?? guessOpening(modelId));
+  let text: SaidPart | undefined;
+
+  // Thoughts that stand in the text do not go back with it.
+  function show<T extends { readonly type: string; readonly text: string }>(said: T[]): T[] {
+    for (const one of said) if (one.type === 'text' && text) text.text += one.text;
+    return said;
+  }
+
+  return {
+    addText(part: StreamPart): ResponderPart[] {
+      text = findPart('text', part);
+      return typeof part.delta === 'string' ? show(thoughts.read(part.delta)) : [];
+    },
+    addThought(part: StreamPart): ResponderPart[] {
+      const { delta } = part;
+      const own = findPart('reasoning', part);
+      if (typeof delta !== 'string' || !delta) return [];
+      own.text += delta;
+      // A server that tells thoughts apart leaves none in the text.
+      openings.set(modelId, 'text');
+      return [{ type: 'reasoning', text: delta }];
+    },
+    /** What was held back. */
+    end(): ResponderPart[] {
+      const rest = show(thoughts.end());
+      const learnt = thoughts.opening();
+      if (learnt) openings.set(modelId, learnt);
+      return rest;
+    },
   };
 }
 
