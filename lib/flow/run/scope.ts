@@ -1,8 +1,6 @@
 // A flow during compilation, with its texts, expressions and variables ready for use; and its screens by state path.
 
-import type { EventObject } from 'xstate';
 import type { MenuImplementations } from '../../../machines/ussd-menu.ts';
-import type { Prove } from '../../engine/conversation.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { compileExpression, type Expression, truthy } from '../expression/expression.ts';
@@ -17,22 +15,16 @@ import {
   type Text,
   type Values,
 } from '../format/flow.ts';
-
-/** A text in all languages of its flow. */
-export interface Phrase {
-  render(scope: JsonObject, lang: string): string;
-}
+import type { Behaviour, Phrase, ScreenScope } from '../screens/kind.ts';
 
 /** What the screens of a flow share. */
-export interface FlowScope {
+export interface FlowScope extends ScreenScope {
   readonly flow: Flow;
   /** Path of its states: '' for the flow itself, `pay.` inside the calling screen `pay`. */
   readonly path: string;
   readonly langs: readonly string[];
   readonly keys: Keys;
   readonly labels: { readonly [label in Label]: Phrase };
-  phrase(text: Text): Phrase;
-  expression(source: string): Expression;
 }
 
 export function flowScope(flow: Flow, path: string): FlowScope {
@@ -48,6 +40,7 @@ export function flowScope(flow: Flow, path: string): FlowScope {
     labels: Object.fromEntries(names.map((name) => [name, label(name)])) as FlowScope['labels'],
     phrase,
     expression: compileExpression,
+    isRefused: (context) => (context.$bad as number) > 0,
   };
 }
 
@@ -156,32 +149,4 @@ export function isAnswerHidden(node: ScreenNode): boolean {
 /** Whether the answer to a screen is a secret. */
 export function asksForSecret(node: ScreenNode | undefined): boolean {
   return node?.screen.type === 'input' && keepsSecret(node);
-}
-
-/** Whether the last answer on this screen was refused: the error is shown above the text. */
-export function isRefused(context: JsonObject): boolean {
-  return (context.$bad as number) > 0;
-}
-
-export interface ShownScreen {
-  /** Above the rows; may have several lines. */
-  readonly text: string;
-  /** Never split across pages. */
-  readonly rows: readonly string[];
-}
-
-export interface Answering {
-  readonly input: string;
-  readonly context: JsonObject;
-  readonly prove: Prove;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
-
-export interface Behaviour {
-  show(context: JsonObject, lang: string): ShownScreen;
-  /** The event for an answer, on screens that wait for one. */
-  read?(answering: Answering): EventObject;
-  /** Whether the screen has a line for the exit key. */
-  readonly listsExit: boolean;
 }

@@ -26,15 +26,15 @@ export function splitWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}_]+|[*#]/gu) ?? [];
 }
 
-const constant = (made: FlowExpression | undefined): string | undefined =>
-  made?.value === undefined || made.value === null ? undefined : String(made.value);
+const constant = (expression: FlowExpression | undefined): string | undefined =>
+  expression?.value === undefined || expression.value === null ? undefined : String(expression.value);
 
 /** The answer in small letters between spaces, so that a word is found as ` word `. */
 const padWithSpaces = (operand: FlowExpression) => `' ' + lower(${toText(operand)}) + ' '`;
 
 const wordTest = (
   join: (tests: readonly string[]) => readonly string[],
-  passes: (words: readonly string[], wanted: readonly string[]) => boolean,
+  passes: (words: readonly string[], phrase: readonly string[]) => boolean,
 ): Test => ({
   conditions: (operand, [arg]) => {
     const text = constant(arg);
@@ -50,8 +50,8 @@ const wordTest = (
   passes: (answer, [text = '']) => passes(splitWords(answer), splitWords(text)),
 });
 
-const hasPhrase = (words: readonly string[], wanted: readonly string[]) =>
-  wanted.length === 0 || ` ${words.join(' ')} `.includes(` ${wanted.join(' ')} `);
+const hasPhrase = (words: readonly string[], phrase: readonly string[]) =>
+  phrase.length === 0 || ` ${words.join(' ')} `.includes(` ${phrase.join(' ')} `);
 
 const sameText = (normalize: (text: string) => string, isCaseless: boolean): Test => ({
   conditions: (operand, [arg]) => {

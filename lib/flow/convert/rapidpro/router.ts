@@ -85,9 +85,9 @@ export function caseWays(router: ProRouter, value: FlowExpression, context: Rapi
   for (const one of router.cases) {
     const set = keepResult(router, one.category, { context, value });
     const way = { next: one.category.next, ...(Object.keys(set).length && { set }) };
-    const found = caseConditions(one, value, { router, context });
-    if (found === true) return [...ways, way];
-    for (const when of found) ways.push({ when, ...way });
+    const conditions = caseConditions(one, value, { router, context });
+    if (conditions === true) return [...ways, way];
+    for (const when of conditions) ways.push({ when, ...way });
   }
   const set = keepResult(router, router.otherwise, { context, value });
   return [...ways, { next: router.otherwise.next, ...(Object.keys(set).length && { set }) }];
@@ -103,20 +103,20 @@ function caseConditions(
   for (const list of lists.length ? lists : [[]]) {
     const args = list.map((text) => translateTemplate(text, router.node, context));
     if (args.some((arg) => arg === undefined)) continue;
-    const known = passesConstants(type, value, args as FlowExpression[]);
-    if (known === true) return true;
-    if (known === false) continue;
-    const made = testConditions(type, value, args as FlowExpression[]);
-    if ('why' in made) {
+    const constant = passesConstants(type, value, args as FlowExpression[]);
+    if (constant === true) return true;
+    if (constant === false) continue;
+    const condition = testConditions(type, value, args as FlowExpression[]);
+    if ('why' in condition) {
       context.onNote(
         router.node,
         `${type} ${list.join(' ')}`.trim(),
-        `It has no counterpart: ${made.why}. This way is left out.`,
+        `It has no counterpart: ${condition.why}. This way is left out.`,
       );
       continue;
     }
-    if (made.differs) context.onNote(router.node, type, made.differs);
-    conditions.push(...made.conditions);
+    if (condition.differs) context.onNote(router.node, type, condition.differs);
+    conditions.push(...condition.conditions);
   }
   return [...new Set(conditions)];
 }
