@@ -33,8 +33,6 @@ const LONG_FUNCTIONS = [
   'lib/engine/lifecycle/lifecycle.ts lifecycle',
   'lib/engine/lifecycle/run.ts lifecycleRunner',
   'lib/engine/machine/transition.ts compileMachine',
-  'lib/flow/expression/parse.ts parseExpression',
-  'lib/flow/lint/parts.ts collectParts',
   'lib/gateway/channel/breaker.ts guardedChannel',
   'lib/gateway/channel/grpc-channel.ts grpcChannel',
   'lib/gateway/descriptors/type-source.ts typeSource',
