@@ -30,7 +30,6 @@ const LONG_FUNCTIONS = [
   'lib/account/account.ts accounts',
   'lib/account/spray.ts sprayBrake',
   'lib/agent/mcp/connection.ts mcpConnection',
-
   'lib/gateway/channel/breaker.ts guardedChannel',
   'lib/gateway/channel/grpc-channel.ts grpcChannel',
   'lib/gateway/descriptors/type-source.ts typeSource',

@@ -138,7 +138,7 @@ async function build(
       'an account was opened from another SIM than before: its PIN cannot be changed for some days',
     );
   const noting = { store: stores.snapshots, clock: sessionClock };
-  const kept = accounts({
+  const callers = accounts({
     ...{ documents: stores.documents, vault, clock, onAlarm, onSimChange },
     ...(isShared && {
       shareSpray: sharedSpray(sharedNotes({ ...noting, keepMs: ACCOUNT_LIMITS.sprayWindowMs }), sessionClock),
@@ -148,16 +148,21 @@ async function build(
   const simulated = config.production
     ? simulatedAccounts(accounts({ documents: stores.documents, vault, clock }))
     : undefined;
-  const desk = accountDesk({ accounts: kept, simulated, alias: vault.alias, audit });
-  const services = between(await allServices(config, { callers: kept, simulated, given: parts.services, clock }));
+  const desk = accountDesk({ accounts: callers, simulated, alias: vault.alias, audit });
+  const services = between(await allServices(config, { callers: callers, simulated, given: parts.services, clock }));
   const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
-  const known = lintedServices(services);
-  const given = parts.conversations;
-  const machines = await loadMachines(config.machines, { folder: process.cwd(), given, services: known, clock });
+  const names = lintedServices(services);
+  const conversations = parts.conversations;
+  const machines = await loadMachines(config.machines, {
+    folder: process.cwd(),
+    given: conversations,
+    services: names,
+    clock,
+  });
   const ids = new Set(machines.map(({ id }) => id));
   const menuFolder = {
     folder: config.menusDir,
-    services: known,
+    services: names,
     machines: ids,
     rules,
     doors: lintDoors(config),
@@ -244,8 +249,8 @@ function logFailures(services: Services, { log, production }: { log: Log; produc
         return await service(input, call);
       } catch (error) {
         // In development the author reads along; in production the words of others may hold what callers typed.
-        const shown = (text: string) => findRedactor(error)?.text(text) ?? text;
-        const message = !production && error instanceof Error ? { message: shown(error.message) } : {};
+        const redact = (text: string) => findRedactor(error)?.text(text) ?? text;
+        const message = !production && error instanceof Error ? { message: redact(error.message) } : {};
         // Also an error of our own class is theirs when one of their services throws it.
         const err = isBuiltIn(name) || isRewritten(error) ? error : new Foreign(error);
         log.warn({ service: name, err, ...message }, 'a service failed');

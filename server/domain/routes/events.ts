@@ -1,4 +1,4 @@
-// GET /v1/events: what happens to the twins of a tenant, as server-sent events that can be resumed without a gap.
+// GET /v1/events: the events of a tenant as server-sent events, resumable without gaps.
 
 import { eventView, type Feed, type FeedEvent, hasReached } from '../../../lib/domain/feed/feed.ts';
 import { typeProblems, wantsType } from '../../../lib/domain/feed/journal.ts';
@@ -56,7 +56,7 @@ export const EVENT_ROUTES: RouteGroup<EventDeps> = domainGroup({
       problems: ['bad-request'],
       reply: async (request, { documents, feed, streams, settleVotes }) => {
         const { tenant } = readCaller(request);
-        // A reader that comes back sends the header, to the address that it had at first.
+        // A reconnecting reader sends the header to its original URL, so the header wins.
         const { 'Last-Event-ID': last } = readHeaders(request, LAST_EVENT_ID);
         const { after: first, ...filter } = readQuery(request, WANTED);
         const position = last ?? first;
