@@ -142,7 +142,8 @@ export function readText(value: unknown, field = 'text'): string {
   const rule = `a string of at most ${COMMON_LIMITS.ussdTextChars} characters`;
   if (typeof value !== 'string') throw refusal(field, rule, value);
   if (exceeds(value, COMMON_LIMITS.ussdTextChars)) {
-    const advice = 'Where each request repeats all answers, ask for less in one dialogue, or let the gateway send the last answer only.';
+    const advice =
+      'Where each request repeats all answers, ask for less in one dialogue, or let the gateway send the last answer only.';
     throw new TwinlineError('ERR_INPUT', `${refusal(field, rule, value).message} ${advice}`, { cause: TEXT_TOO_LONG });
   }
   if (PLAIN.test(value)) return value;

@@ -1,5 +1,6 @@
 // Ways on: conditions that never hold or leave none, options of menus, and the keys that callers press.
 
+import { toAsciiDigits } from '../../expression/values.ts';
 import { DEFAULT_KEYS, type Keys, type MenuScreen, type NavigationKey } from '../../format/flow.ts';
 import { capitalize, describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
@@ -146,9 +147,13 @@ function nameOption({ text }: MenuScreen['options'][number]): string | undefined
 
 const NAVIGATION: readonly NavigationKey[] = ['back', 'home', 'more', 'exit'];
 
+// A key in other digits is the same to a caller.
+const isSameKey = (one: string | false, other: string | false) =>
+  one !== false && other !== false && toAsciiDigits(one) === toAsciiDigits(other);
+
 function* navigationClashes(keys: Keys, own: { readonly [key in NavigationKey]?: unknown }): Iterable<RuleFinding> {
   for (const [at, name] of NAVIGATION.entries()) {
-    const other = NAVIGATION.slice(0, at).find((one) => keys[one] !== false && keys[one] === keys[name]);
+    const other = NAVIGATION.slice(0, at).find((one) => isSameKey(keys[one], keys[name]));
     if (other === undefined) continue;
     const mine = Object.hasOwn(own, name) ? name : other;
     const message = `The key "${keys[name]}" is both ${other} and ${name}.`;
@@ -165,7 +170,7 @@ function* navigationClashes(keys: Keys, own: { readonly [key in NavigationKey]?:
 
 function* menuClashes(id: string, { options }: MenuScreen, keys: Keys): Iterable<RuleFinding> {
   const taken = new Map<string, string>();
-  for (const name of NAVIGATION) if (keys[name] !== false) taken.set(keys[name], `the key ${name}`);
+  for (const name of NAVIGATION) if (keys[name] !== false) taken.set(toAsciiDigits(keys[name]), `the key ${name}`);
   let number = 0;
   for (const [at, option] of options.entries()) {
     if (option.key !== undefined) continue;
@@ -178,10 +183,10 @@ function* menuClashes(id: string, { options }: MenuScreen, keys: Keys): Iterable
   for (let one = 1; one <= number; one++) taken.set(String(one), `the number of another option`);
   for (const [at, option] of options.entries()) {
     if (option.key === undefined) continue;
-    const other = taken.get(option.key);
+    const other = taken.get(toAsciiDigits(option.key));
     const pointer = pointerTo('screens', id, 'options', at, 'key');
     const message = `Option "${option.id}" of menu "${id}" has the key "${option.key}", which is ${other} too.`;
     if (other) yield { pointer, message, fix: `Give option "${option.id}" another key than "${option.key}".` };
-    taken.set(option.key, `the key of option "${option.id}"`);
+    taken.set(toAsciiDigits(option.key), `the key of option "${option.id}"`);
   }
 }
