@@ -3,69 +3,21 @@
 import { settledTime, systemClock } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { requireGiven } from '../given.ts';
-import type { Json } from '../json/json.ts';
 import type { Subscriber } from '../store/channel.ts';
 import { AGENT_KINDS } from './kinds.ts';
 import { AGENT_LIMITS } from './limits.ts';
 import type { AgentOptions } from './options.ts';
+import type { CallAnswer, SendRequest, Sent } from './requests.ts';
 import type { TurnSecrets } from './responder.ts';
 import { type Offers, openOffers, type Room, rooms } from './room.ts';
 import { recovery, runQueue } from './run/claims.ts';
 import { type Follower, follower } from './run/frames.ts';
-import {
-  checkRequest,
-  isEnded,
-  type NewRun,
-  openRuns,
-  type Run,
-  type RunRequest,
-  type RunView,
-  runView,
-} from './run/run.ts';
+import { checkRequest, isEnded, type NewRun, openRuns, type Run, type RunView, runView } from './run/run.ts';
 import { makeRunner, newHolder } from './run/runner.ts';
 import { openTranscript, type Transcript } from './session/message.ts';
 import { quotaGuard } from './session/quota.ts';
 import { openSessions, type Sessions } from './session/session.ts';
 import { callResult } from './tool.ts';
-
-/** What to do with a message while a run of the session is live. */
-export type Multitask = 'reject' | 'enqueue' | 'interrupt';
-
-/** A message from a user. */
-export interface SendRequest {
-  readonly owner: string;
-  readonly session: string;
-  readonly requestId: string;
-  readonly request: RunRequest;
-  /** A stand-in for the client address, which gets a share of the daily quota. @default none */
-  readonly client?: string;
-  /** Kept only in this process's memory. */
-  readonly secrets?: TurnSecrets;
-  /** @default 'reject' */
-  readonly multitask?: Multitask;
-  /** A UUID: sending it again while its run exists throws ERR_EXISTS. @default a new one */
-  readonly runId?: string;
-}
-
-/** The outcome of sending a message. */
-export type Sent =
-  /** Stored: it will be answered even if this process or the connection dies. */
-  | { readonly kind: 'accepted'; readonly run: RunView }
-  | { readonly kind: 'busy'; readonly runId: string }
-  /** AGENT_LIMITS.runsPerSession are open, or this process is already driving AGENT_LIMITS.runsAtOnce. */
-  | { readonly kind: 'full' }
-  /** The session belongs to another user, or does not exist. */
-  | { readonly kind: 'unknown' };
-
-/** A tool result from the client, as sent by its socket. */
-export interface CallAnswer {
-  /** The socket's user; the socket has joined this session. */
-  readonly owner: string;
-  readonly session: string;
-  readonly toolCallId: string;
-  readonly result?: Json;
-  readonly error?: string;
-}
 
 /** Every function may throw ERR_STORE, ERR_CONFLICT or ERR_BUSY, which are worth retrying. */
 export interface Agent extends Follower {
@@ -130,114 +82,10 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     oracle: 'object',
     clock: 'clock?',
   });
-  const { documents, logs, channel, responder, clock = systemClock, onProblem = () => {} } = options;
-  settledTime(clock);
-  await documents.declare(AGENT_KINDS);
-  const runs = openRuns({ documents, clock, holder: newHolder(), inspector: options.inspector });
-  const sessions = openSessions({ documents, clock, oracle: options.oracle });
-  const transcript = openTranscript(documents);
-  const quota = quotaGuard({ documents, clock }, options.quotas ?? AGENT_LIMITS);
-  const { tell, isHeard, keepSessionsMs = Number.POSITIVE_INFINITY } = options;
-  const room: Room = { ...rooms(channel, onProblem), ...(tell && { tell }), ...(isHeard && { isHeard }) };
-  const offers = await openOffers({ runs, channel, room, onProblem });
-  const driven = new Set<Promise<void>>();
-  let closing = false;
-
-  const notifyHolder = (holder: string, run: string) => channel.publish(holderTopic(holder), run).catch(onProblem);
-  const drive = (run: Run, secrets?: TurnSecrets): void => {
-    const work = runner.drive(run, secrets).finally(() => driven.delete(work));
-    driven.add(work);
-  };
-  // The next queued run is started by the process that accepted it, which alone has the secrets of its request.
-  const startNext = async (session: string) => {
-    const [next] = await runs.open(session);
-    if (next?.state === 'queued') await notifyHolder(next.context.holder, next.id);
-  };
-  const common = { runs, sessions, transcript, logs, responder, clock, onProblem };
-  const runner = makeRunner({
-    ...options,
-    ...common,
-    room,
-    hostTools: options.hostTools ?? (() => []),
-    announce: offers.announce,
-    replyBytes: options.replyBytes ?? AGENT_LIMITS.agentReplyBytes,
-    onFree: (session) => startNext(session).catch(onProblem),
-  });
-  const queue = runQueue({ runs, clock, drive, onProblem });
-  const { recover, clear, sweep } = recovery({
-    ...common,
-    drive: (run) => drive(run, queue.secrets(run.id)),
-    capacity: () => (closing ? 0 : AGENT_LIMITS.runsAtOnce - driven.size),
-  });
-  const subscriber: Subscriber = {
-    onMessage: (run) => void (runner.reload(run) || queue.wake(run)),
-    onGap: () => {
-      runner.reloadAll();
-      queue.wakeAll();
-    },
-  };
-  const unsubscribe = await channel.subscribe(holderTopic(runs.holder), subscriber).catch((error: unknown) => {
-    offers.close();
-    throw error;
-  });
-
-  async function stopRun(run: Run): Promise<boolean> {
-    const stopping = await runs.abort(run.id);
-    if (!stopping) return false;
-    if (isEnded(stopping)) await recover(run.id).catch(onProblem);
-    else await notifyHolder(stopping.context.holder, run.id);
-    return true;
-  }
-
-  /** Starts the run, or queues it behind open ones; undefined when it may not wait and another run is live. */
-  async function accept(run: NewRun, { isFirst, mayWait, secrets }: Acceptance): Promise<Run | undefined> {
-    const started = isFirst ? await runs.begin(run) : undefined;
-    if (started) drive(started, secrets);
-    if (started || !mayWait) return started;
-    const queued = await runs.queue(run);
-    queue.add(queued.id, secrets);
-    return queued;
-  }
-
-  async function send({ multitask = 'reject', secrets = {}, client, ...message }: SendRequest): Promise<Sent> {
-    const { owner, session, requestId, request, runId } = message;
-    const document = await sessions.readOwned(owner, session);
-    if (!document) return { kind: 'unknown' };
-    checkRequest(request);
-    const open = await runs.open(session);
-    if (open[0] && multitask === 'reject') return { kind: 'busy', runId: open[0].id };
-    if (closing || driven.size >= AGENT_LIMITS.runsAtOnce) return { kind: 'full' };
-    if (multitask !== 'interrupt' && open.length >= AGENT_LIMITS.runsPerSession) return { kind: 'full' };
-    await quota.countBytes({ owner, bytes: Buffer.byteLength(JSON.stringify(request)), client });
-    if (multitask === 'interrupt') for (const run of [...open].reverse()) await stopRun(run);
-    const turn = await sessions.nextTurn(document);
-    if (turn === undefined) return { kind: 'unknown' };
-    const run = { owner, session, turn, requestId, request, ...(runId !== undefined && { id: runId }) };
-    const accepted = await accept(run, { isFirst: open.length === 0, mayWait: multitask !== 'reject', secrets });
-    if (accepted) return { kind: 'accepted', run: runView(accepted, clock.now()) };
-    const [live] = await runs.open(session);
-    // The run that blocked this one has just ended: try again.
-    return live
-      ? { kind: 'busy', runId: live.id }
-      : send({ ...message, multitask, secrets, ...(client !== undefined && { client }) });
-  }
-
-  async function deleteSession(owner: string, session: string, unusedSince?: number): Promise<boolean> {
-    if (!(await sessions.softDelete(owner, session, unusedSince))) return false;
-    for (const run of (await runs.open(session)).reverse()) await stopRun(run);
-    // The sweep removes whatever is still being written.
-    await clear(session).catch(onProblem);
-    return true;
-  }
-
-  async function sweepUnused(limit: number): Promise<number> {
-    const before = settledTime(clock) - keepSessionsMs;
-    if (!Number.isFinite(before)) return 0;
-    const unused = await sessions.listUnused(before, limit);
-    for (const { owner, id } of unused) await deleteSession(owner, id, before);
-    return unused.length;
-  }
-
+  const parts = await openParts(options);
+  const { runs, logs, sessions, transcript, quota, room, offers, queue, driven, clock, notifyHolder } = parts;
+  const { send, stopRun } = inbox(parts);
+  const { deleteSession, sweepUnused } = sessionEnds(parts, stopRun);
   return {
     ...follower({ runs, logs, transcript, clock }),
     sessions: {
@@ -269,7 +117,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     },
     deleteSession: (owner, session) => deleteSession(owner, session),
     sweep: async (limit = COMMON_LIMITS.sweepBatch) =>
-      (await sweep(limit)) + (await sweepUnused(limit)) + (await quota.sweep(limit)),
+      (await parts.sweep(limit)) + (await sweepUnused(limit)) + (await quota.sweep(limit)),
     async idle() {
       while (driven.size) await Promise.all(driven);
     },
@@ -277,18 +125,153 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       return driven.size;
     },
     async close(waitMs = 0) {
-      if (closing) return;
-      closing = true;
+      if (parts.closing.aborted) return;
+      parts.endIntake();
       queue.close();
       const over = new AbortController();
       await Promise.race([Promise.all(driven), clock.wait(waitMs, over.signal)]);
       over.abort('over');
-      runner.halt();
+      parts.runner.halt();
       await Promise.all(driven);
       offers.close();
-      unsubscribe();
+      parts.unsubscribe();
     },
   };
+}
+
+type AgentParts = Awaited<ReturnType<typeof openParts>>;
+
+/** The stores of an agent, the runs that this process drives, and what other processes tell about them. */
+async function openParts(options: AgentOptions) {
+  const { documents, logs, channel, responder, clock = systemClock, onProblem = () => {} } = options;
+  settledTime(clock);
+  await documents.declare(AGENT_KINDS);
+  const runs = openRuns({ documents, clock, holder: newHolder(), inspector: options.inspector });
+  const sessions = openSessions({ documents, clock, oracle: options.oracle });
+  const transcript = openTranscript(documents);
+  const quota = quotaGuard({ documents, clock }, options.quotas ?? AGENT_LIMITS);
+  const { tell, isHeard, keepSessionsMs = Number.POSITIVE_INFINITY } = options;
+  const room: Room = { ...rooms(channel, onProblem), ...(tell && { tell }), ...(isHeard && { isHeard }) };
+  const offers = await openOffers({ runs, channel, room, onProblem });
+  const driven = new Set<Promise<void>>();
+  const intake = new AbortController();
+  const closing = intake.signal;
+
+  const notifyHolder = (holder: string, run: string) => channel.publish(holderTopic(holder), run).catch(onProblem);
+  const drive = (run: Run, secrets?: TurnSecrets): void => {
+    const work = runner.drive(run, secrets).finally(() => driven.delete(work));
+    driven.add(work);
+  };
+  // The next queued run is started by the process that accepted it, which alone has the secrets of its request.
+  const startNext = async (session: string) => {
+    const [next] = await runs.open(session);
+    if (next?.state === 'queued') await notifyHolder(next.context.holder, next.id);
+  };
+  const common = { runs, sessions, transcript, logs, responder, clock, onProblem };
+  const runner = makeRunner({
+    ...options,
+    ...common,
+    room,
+    hostTools: options.hostTools ?? (() => []),
+    announce: offers.announce,
+    replyBytes: options.replyBytes ?? AGENT_LIMITS.agentReplyBytes,
+    onFree: (session) => startNext(session).catch(onProblem),
+  });
+  const queue = runQueue({ runs, clock, drive, onProblem });
+  const recovered = recovery({
+    ...common,
+    drive: (run) => drive(run, queue.secrets(run.id)),
+    capacity: () => (closing.aborted ? 0 : AGENT_LIMITS.runsAtOnce - driven.size),
+  });
+  const subscriber: Subscriber = {
+    onMessage: (run) => void (runner.reload(run) || queue.wake(run)),
+    onGap: () => {
+      runner.reloadAll();
+      queue.wakeAll();
+    },
+  };
+  const unsubscribe = await channel.subscribe(holderTopic(runs.holder), subscriber).catch((error: unknown) => {
+    offers.close();
+    throw error;
+  });
+  return {
+    ...common,
+    ...recovered,
+    ...{ quota, room, offers, runner, queue, driven, keepSessionsMs, notifyHolder, drive, unsubscribe },
+    closing,
+    endIntake: () => intake.abort(),
+  };
+}
+
+/** Takes messages, and stops the runs that answer them. */
+function inbox(parts: AgentParts) {
+  const { runs, sessions, quota, queue, driven, clock, closing, drive, recover, notifyHolder, onProblem } = parts;
+
+  async function stopRun(run: Run): Promise<boolean> {
+    const stopping = await runs.abort(run.id);
+    if (!stopping) return false;
+    if (isEnded(stopping)) await recover(run.id).catch(onProblem);
+    else await notifyHolder(stopping.context.holder, run.id);
+    return true;
+  }
+
+  /** Starts the run, or queues it behind open ones; undefined when it may not wait and another run is live. */
+  async function accept(run: NewRun, { isFirst, mayWait, secrets }: Acceptance): Promise<Run | undefined> {
+    const started = isFirst ? await runs.begin(run) : undefined;
+    if (started) drive(started, secrets);
+    if (started || !mayWait) return started;
+    const queued = await runs.queue(run);
+    queue.add(queued.id, secrets);
+    return queued;
+  }
+
+  async function send({ multitask = 'reject', secrets = {}, client, ...message }: SendRequest): Promise<Sent> {
+    const { owner, session, requestId, request, runId } = message;
+    const document = await sessions.readOwned(owner, session);
+    if (!document) return { kind: 'unknown' };
+    checkRequest(request);
+    const open = await runs.open(session);
+    if (open[0] && multitask === 'reject') return { kind: 'busy', runId: open[0].id };
+    if (closing.aborted || driven.size >= AGENT_LIMITS.runsAtOnce) return { kind: 'full' };
+    if (multitask !== 'interrupt' && open.length >= AGENT_LIMITS.runsPerSession) return { kind: 'full' };
+    await quota.countBytes({ owner, bytes: Buffer.byteLength(JSON.stringify(request)), client });
+    if (multitask === 'interrupt') for (const run of [...open].reverse()) await stopRun(run);
+    const turn = await sessions.nextTurn(document);
+    if (turn === undefined) return { kind: 'unknown' };
+    const run = { owner, session, turn, requestId, request, ...(runId !== undefined && { id: runId }) };
+    const accepted = await accept(run, { isFirst: open.length === 0, mayWait: multitask !== 'reject', secrets });
+    if (accepted) return { kind: 'accepted', run: runView(accepted, clock.now()) };
+    const [live] = await runs.open(session);
+    // The run that blocked this one has just ended: try again.
+    return live
+      ? { kind: 'busy', runId: live.id }
+      : send({ ...message, multitask, secrets, ...(client !== undefined && { client }) });
+  }
+
+  return { send, stopRun };
+}
+
+/** Deletes sessions: those that their users delete, and those that have not been used for too long. */
+function sessionEnds(parts: AgentParts, stopRun: (run: Run) => Promise<boolean>) {
+  const { runs, sessions, clock, keepSessionsMs, clear, onProblem } = parts;
+
+  async function deleteSession(owner: string, session: string, unusedSince?: number): Promise<boolean> {
+    if (!(await sessions.softDelete(owner, session, unusedSince))) return false;
+    for (const run of (await runs.open(session)).reverse()) await stopRun(run);
+    // The sweep removes whatever is still being written.
+    await clear(session).catch(onProblem);
+    return true;
+  }
+
+  async function sweepUnused(limit: number): Promise<number> {
+    const before = settledTime(clock) - keepSessionsMs;
+    if (!Number.isFinite(before)) return 0;
+    const unused = await sessions.listUnused(before, limit);
+    for (const { owner, id } of unused) await deleteSession(owner, id, before);
+    return unused.length;
+  }
+
+  return { deleteSession, sweepUnused };
 }
 
 interface Acceptance {

@@ -1,6 +1,6 @@
 // Exports of `twinline/agent`: the agent service without HTTP, and the interfaces of its responders and tools.
 
-export { type Agent, type CallAnswer, type Multitask, openAgent, type SendRequest, type Sent } from './agent.ts';
+export { type Agent, openAgent } from './agent.ts';
 export { AGENT_KINDS } from './kinds.ts';
 export {
   type McpServer,
@@ -12,6 +12,7 @@ export {
 } from './mcp/invocation.ts';
 export { type Mcp, type McpOptions, openMcp } from './mcp/servers.ts';
 export type { AgentOptions, RunReport, RunStart } from './options.ts';
+export type { CallAnswer, Multitask, SendRequest, Sent } from './requests.ts';
 export type {
   HostTool,
   Responder,

@@ -21,6 +21,7 @@ import type { TokenGuard } from './guard.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
 import type { OracleKey } from './oracle-key.ts';
 import { TOKEN_REASONS } from './reason.ts';
+import { REVOCATION, type Revocations } from './revocations.ts';
 import { inspectToken, mintInvocation } from './tokens.ts';
 import type { Capability } from './ucan.ts';
 
@@ -50,6 +51,12 @@ export type DelegationStatus =
   | { readonly authorized: false }
   | { readonly authorized: true; readonly expiration: number };
 
+/** What is asked of another service. */
+export interface InvocationRequest {
+  readonly audience: string;
+  readonly capability: Capability;
+}
+
 /** Stores, reports, revokes and uses the delegations of users. */
 export interface Delegations {
   /**
@@ -66,10 +73,7 @@ export interface Delegations {
    * Returns the same token until half its lifetime has passed; undefined without a delegation. Throws ERR_INPUT when
    * the delegation does not cover the capability.
    */
-  invoke(
-    user: string,
-    request: { readonly audience: string; readonly capability: Capability },
-  ): Promise<string | undefined>;
+  invoke(user: string, request: InvocationRequest): Promise<string | undefined>;
   /** Ends expired delegations and deletes old revocations; returns how many. */
   sweep(limit?: number): Promise<number>;
 }
@@ -106,8 +110,70 @@ export function delegations(options: DelegationsOptions): Delegations {
     revocations: 'object',
     key: 'key',
   });
-  const { documents, clock, keyring, guard, revocations, onRevoked = () => {} } = options;
+  const { clock, keyring, guard, revocations } = options;
   settledTime(clock);
+  const mint = tokenMint(options);
+  const { grants, change, readCurrent, refuseRevoked } = openGrants(options, mint);
+
+  async function readRaw(user: string): Promise<string | undefined> {
+    const delegation = await readCurrent(user);
+    if (delegation?.state !== 'authorized' || delegation.context.sealed === null) return undefined;
+    if (delegation.context.expiresAt <= clock.now()) return undefined;
+    return openText(keyring, delegationSeal(user), delegation.context.sealed);
+  }
+
+  return {
+    async store(user, raw) {
+      const verdict = await guard.checkDelegation(raw);
+      if (!verdict.ok) throw cannotStore(TOKEN_REASONS[verdict.reason]);
+      if (verdict.issuer !== user) throw cannotStore(`it was issued by ${verdict.issuer} but sent by ${user}`);
+      const grant = {
+        sealed: sealText(keyring, delegationSeal(user), raw),
+        expiresAt: verdict.expiresAt * 1000,
+        keys: verdict.revocationKeys.slice(0, 1),
+      };
+      const start = await grants.begin(user, { input: grant, by: user });
+      if (start.repeated) await change(user, { type: 'STORE', grant }, grant.keys);
+      mint.forget(user);
+      // Another request may have replaced or revoked it in the meantime.
+      await refuseRevoked(grant);
+      return { expiration: verdict.expiresAt };
+    },
+
+    async status(user) {
+      const delegation = await readCurrent(user);
+      if (delegation?.state !== 'authorized' || delegation.context.expiresAt <= clock.now())
+        return { authorized: false };
+      return { authorized: true, expiration: Math.floor(delegation.context.expiresAt / 1000) };
+    },
+
+    async revoke(user) {
+      const delegation = await readCurrent(user);
+      if (delegation?.state !== 'authorized') return false;
+      await change(user, { type: 'REVOKE' }, []);
+      return true;
+    },
+
+    async invoke(user, request) {
+      const raw = await readRaw(user);
+      return raw === undefined ? undefined : mint.issue(user, raw, request);
+    },
+
+    async sweep(limit = COMMON_LIMITS.sweepBatch) {
+      const before = settledTime(clock) - COMMON_LIMITS.keptBeyondExpiryMs;
+      const [ended, forgotten] = await Promise.all([grants.sweep(limit), revocations.sweep(before, limit)]);
+      return Math.max(ended, forgotten);
+    },
+  };
+}
+
+type GrantOptions = Pick<DelegationsOptions, 'documents' | 'clock' | 'inspector' | 'revocations' | 'onRevoked'>;
+
+/** The stored grants, and how they are replaced and ended. */
+function openGrants(
+  { documents, clock, inspector, revocations, onRevoked }: GrantOptions,
+  mint: Pick<TokenMint, 'forget'>,
+) {
   const grants = lifecycle<DelegationContext>({
     documents,
     kind: DELEGATION,
@@ -118,23 +184,19 @@ export function delegations(options: DelegationsOptions): Delegations {
       monotonic: () => clock.monotonic(),
       wait: (...args) => clock.wait(...args),
     },
-    inspector: options.inspector,
+    inspector,
   });
-  // Minted tokens by user; dropped together with the delegation they rest on.
-  const minted = new LRUCache<string, ReadonlyMap<string, { token: string; until: number }>>(
-    growing(DELEGATION_LIMITS.tokensKept),
-  );
 
   // Write the tombstone first: from then on every instance refuses the token, even if this process dies.
   async function endToken(user: string, { context: { keys, expiresAt } }: Current): Promise<void> {
     await revocations.add(keys, expiresAt);
-    minted.delete(user);
-    onRevoked({ user, keys });
+    mint.forget(user);
+    onRevoked?.({ user, keys });
   }
 
   // The machine holds one token, so end the token it is about to drop: another request may have just stored one. `over`
   // lists keys that need no tombstone.
-  async function move(user: string, event: DelegationEvent, over: readonly string[]): Promise<void> {
+  async function change(user: string, event: DelegationEvent, over: readonly string[]): Promise<void> {
     for (const ended = new Set(over); ; ) {
       let counting: Current | undefined;
       const decide = (delegation: Current) => {
@@ -159,91 +221,46 @@ export function delegations(options: DelegationsOptions): Delegations {
   }
 
   // A crash between the tombstone and the transition leaves a grant that no longer counts: end it here.
-  async function current(user: string): Promise<Current | undefined> {
+  async function readCurrent(user: string): Promise<Current | undefined> {
     const delegation = await grants.read(user);
     if (delegation?.state !== 'authorized' || !(await revocations.has(delegation.context.keys))) return delegation;
-    await move(user, { type: 'REVOKE' }, delegation.context.keys);
+    await change(user, { type: 'REVOKE' }, delegation.context.keys);
     return grants.read(user);
   }
 
-  async function readRaw(user: string): Promise<string | undefined> {
-    const delegation = await current(user);
-    if (delegation?.state !== 'authorized' || delegation.context.sealed === null) return undefined;
-    if (delegation.context.expiresAt <= clock.now()) return undefined;
-    return openText(keyring, delegationSeal(user), delegation.context.sealed);
-  }
+  return { grants, change, readCurrent, refuseRevoked };
+}
+
+type TokenMint = ReturnType<typeof tokenMint>;
+
+/** Mints invocations within a delegation, and gives out the same one for half its lifetime. */
+function tokenMint({ clock, key, issuer, olderKeys = [] }: DelegationsOptions) {
+  // By user; dropped together with the delegation they rest on.
+  const tokens = new LRUCache<string, ReadonlyMap<string, { token: string; until: number }>>(
+    growing(DELEGATION_LIMITS.tokensKept),
+  );
 
   function findSigner(proof: string): { readonly key: OracleKey; readonly issuer?: string } {
-    const { key, issuer, olderKeys = [] } = options;
-    const read = olderKeys.length ? inspectToken(proof) : undefined;
-    const older = read?.ok ? olderKeys.find(({ did }) => did === read.chain[0].audience) : undefined;
+    const reading = olderKeys.length ? inspectToken(proof) : undefined;
+    const older = reading?.ok ? olderKeys.find(({ did }) => did === reading.chain[0].audience) : undefined;
     return older ? { key: older } : { key, ...(issuer && { issuer }) };
   }
 
   return {
-    async store(user, raw) {
-      const verdict = await guard.checkDelegation(raw);
-      if (!verdict.ok) throw cannotStore(TOKEN_REASONS[verdict.reason]);
-      if (verdict.issuer !== user) throw cannotStore(`it was issued by ${verdict.issuer} but sent by ${user}`);
-      const grant = {
-        sealed: sealText(keyring, delegationSeal(user), raw),
-        expiresAt: verdict.expiresAt * 1000,
-        keys: verdict.revocationKeys.slice(0, 1),
-      };
-      const start = await grants.begin(user, { input: grant, by: user });
-      if (start.repeated) await move(user, { type: 'STORE', grant }, grant.keys);
-      minted.delete(user);
-      // Another request may have replaced or revoked it in the meantime.
-      await refuseRevoked(grant);
-      return { expiration: verdict.expiresAt };
-    },
-
-    async status(user) {
-      const delegation = await current(user);
-      if (delegation?.state !== 'authorized' || delegation.context.expiresAt <= clock.now())
-        return { authorized: false };
-      return { authorized: true, expiration: Math.floor(delegation.context.expiresAt / 1000) };
-    },
-
-    async revoke(user) {
-      const delegation = await current(user);
-      if (delegation?.state !== 'authorized') return false;
-      await move(user, { type: 'REVOKE' }, []);
-      return true;
-    },
-
-    async invoke(user, { audience, capability }) {
-      const raw = await readRaw(user);
-      if (raw === undefined) return undefined;
+    async issue(user: string, proof: string, request: InvocationRequest): Promise<string> {
+      const { audience, capability } = request;
       const now = clock.now();
-      const name = JSON.stringify([raw, audience, capability]);
-      const cached = minted.get(user)?.get(name);
+      const name = JSON.stringify([proof, audience, capability]);
+      const cached = tokens.get(user)?.get(name);
       if (cached && cached.until > now) return cached.token;
-      const signer = findSigner(raw);
       const expiresIn = DELEGATION_LIMITS.mintedSeconds;
-      const token = await mintInvocation({
-        ...signer,
-        audience,
-        capability,
-        expiresIn,
-        proofs: [raw],
-        clock,
-      });
-      const until = now + (expiresIn * 1000) / 2;
-      minted.set(
-        user,
-        new Map(
-          [...(minted.get(user) ?? []), [name, { token, until }] as const].slice(-DELEGATION_LIMITS.mintedPerUser),
-        ),
-      );
+      const signer = findSigner(proof);
+      const token = await mintInvocation({ ...signer, audience, capability, expiresIn, proofs: [proof], clock });
+      const fresh = [name, { token, until: now + (expiresIn * 1000) / 2 }] as const;
+      tokens.set(user, new Map([...(tokens.get(user) ?? []), fresh].slice(-DELEGATION_LIMITS.mintedPerUser)));
       return token;
     },
-
-    async sweep(limit = COMMON_LIMITS.sweepBatch) {
-      const before = settledTime(clock) - COMMON_LIMITS.keptBeyondExpiryMs;
-      const [ended, forgotten] = await Promise.all([grants.sweep(limit), revocations.sweep(before, limit)]);
-      return Math.max(ended, forgotten);
-    },
+    forget: (user: string) => void tokens.delete(user),
   };
 }
 
@@ -254,46 +271,8 @@ function cannotStore(why: string): TwinlineError {
   return new TwinlineError('ERR_INPUT', `This delegation cannot be stored: ${why}.`);
 }
 
-/** The list of revoked tokens. */
-export interface Revocations {
-  /** Whether any of these keys was revoked, on any instance. */
-  has(keys: readonly string[]): Promise<boolean>;
-  /** Revokes the keys. `expiresAt` (milliseconds since 1970) is the token's own expiry. Idempotent. */
-  add(keys: readonly string[], expiresAt: number): Promise<void>;
-  /** Deletes up to `limit` entries that expired by `before` (milliseconds since 1970); returns how many. */
-  sweep(before: number, limit: number): Promise<number>;
-}
-
-/**
- * Opens the revocations over a store of documents.
- * @example
- * const documents = memoryDocuments();
- * await documents.declare(DELEGATION_KINDS);
- * const revoked = revocations({ documents });
- * await revoked.add(['token-1'], Date.now() + 60_000);
- * await revoked.has(['token-1']); // → true
- */
-export function revocations(options: { documents: DocumentStore }): Revocations {
-  requireGiven('keep revocations', options, { documents: 'documents' });
-  const { documents } = options;
-  return {
-    has: async (keys) => (await Promise.all(keys.map((key) => documents.get(REVOCATION, key)))).some(Boolean),
-    add: async (keys, expiresAt) =>
-      void (await Promise.all(keys.map((key) => documents.insert(REVOCATION, key, { expiresAt })))),
-    async sweep(before, limit) {
-      const where = { expiresAt: { lte: before } };
-      const { items } = await documents.find(REVOCATION, { index: 'expiry', where, limit });
-      await Promise.all(items.map(({ id, revision }) => documents.remove(REVOCATION, id, revision)));
-      return items.length;
-    },
-  };
-}
-
 /** One delegation per user, keyed by the user's DID. */
 export const DELEGATION: Kind = { name: 'delegation', indexes: { due: { fields: ['dueAt'] } } };
-
-/** Revocations, keyed by a hash of the signed content; kept until the token would have expired. */
-const REVOCATION: Kind = { name: 'revocation', indexes: { expiry: { fields: ['expiresAt'] } } };
 
 /** Declare these kinds before the first use. */
 export const DELEGATION_KINDS: readonly Kind[] = [DELEGATION, REVOCATION];

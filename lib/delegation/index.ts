@@ -6,8 +6,6 @@ export {
   type Delegations,
   type DelegationsOptions,
   delegations,
-  type Revocations,
-  revocations,
 } from './delegations.ts';
 export {
   type Accepted,
@@ -29,6 +27,7 @@ export {
 } from './issuer-keys.ts';
 export { didOfKey, type OracleKey, parseOracleKey } from './oracle-key.ts';
 export { type Refused, TOKEN_REASONS, type TokenReason } from './reason.ts';
+export { type Revocations, revocations } from './revocations.ts';
 export {
   type DelegationOptions,
   type Inspected,

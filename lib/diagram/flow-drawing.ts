@@ -1,8 +1,9 @@
 // The drawing of a flow: a card for every screen, an arrow for every transition, chips for the keys that work everywhere.
 
-import { findExitScreen, isInteractive } from '../flow/format/flow.ts';
+import { findExitScreen } from '../flow/format/flow.ts';
 import type { CompiledFlow } from '../flow/run/compile.ts';
 import type { ScreenNode } from '../flow/run/scope.ts';
+import { findKind, isInteractive } from '../flow/screens/kinds.ts';
 import { arrowKey, type Chip, type DiagramState, type Drawing, groupArrows, type SingleTransition } from './drawing.ts';
 import { screenLines, screenSteps } from './screens.ts';
 
@@ -18,10 +19,11 @@ export function flowDrawing({ flow, screens }: CompiledFlow): Drawing {
   const before = interactiveBefore(screens, [...steps, ...entries]);
   const exit = hasExit(screens) ? (findExitScreen(flow) ?? GOODBYE) : undefined;
   const states = nodes.map((node): DiagramState => {
+    const { chips = [] } = findKind(node.screen).card(node.screen);
     const failures = chipped.filter(({ from }) => from === node.path).map(failureChip);
     const ways = keyChips(node, { before: before.get(node.path) ?? new Set(), start: flow.start });
     const exits: Chip[] = node.path === exit ? [{ sign: 'exit', text: 'from any screen', events: ['exit'] }] : [];
-    return { ...describeScreen(node), chips: [...serviceChips(node), ...failures, ...ways, ...exits] };
+    return { ...describeScreen(node), chips: [...chips, ...failures, ...ways, ...exits] };
   });
   return {
     id: flow.flow,
@@ -60,13 +62,6 @@ const failureChip = ({ to, event }: SingleTransition): Chip => ({
   to,
   events: [event],
 });
-
-function serviceChips({ screen }: ScreenNode): Chip[] {
-  if (screen.type === 'list') return [{ sign: 'more', text: 'pages', events: ['more'] }];
-  if (screen.type !== 'call') return [];
-  const time = screen.timeout === undefined ? [] : [`${screen.timeout}${screen.retry ? ` × ${screen.retry + 1}` : ''}`];
-  return [{ sign: 'service', text: screen.service }, ...time.map((text): Chip => ({ sign: 'time', text }))];
-}
 
 function keyChips(
   { screen, scope, path }: ScreenNode,

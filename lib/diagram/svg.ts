@@ -174,10 +174,10 @@ export function coverageOverlay({ states, arrows }: Drawing, { screens, options,
   const unseen = new Set(screens.missing);
   const untaken = new Set([...options.missing, ...ways.missing]);
   const isTaken = (mark: string | undefined) => mark === undefined || !untaken.has(mark);
-  const taken = arrows.filter((arrow) => arrow.ways.some(({ mark }) => isTaken(mark)));
+  const crossed = arrows.filter((arrow) => arrow.ways.some(({ mark }) => isTaken(mark)));
   return {
     covered: new Set(states.map(({ id }) => id).filter((id) => !unseen.has(id))),
-    taken: new Set(taken.map(arrowKey)),
+    taken: new Set(crossed.map(arrowKey)),
   };
 }
 

@@ -1,7 +1,8 @@
 // Routes of messages and runs: replies as JSON when complete, or as a stream of frames that can be resumed.
 
 import type { Context } from 'koa';
-import type { Agent, SendRequest } from '../../lib/agent/agent.ts';
+import type { Agent } from '../../lib/agent/agent.ts';
+import type { SendRequest } from '../../lib/agent/requests.ts';
 import type { TurnSecrets } from '../../lib/agent/responder.ts';
 import type { RunFrame, RunOutcome } from '../../lib/agent/run/frames.ts';
 import type { RunRequest, RunView } from '../../lib/agent/run/run.ts';
@@ -10,7 +11,7 @@ import { SERVER_LIMITS } from '../config/limits.ts';
 import { readInput, readTimeZone } from '../http/check-input.ts';
 import type { EventStreams } from '../http/event-streams.ts';
 import type { ReadClient } from '../http/middleware/client.ts';
-import type { Route } from '../http/route-table.ts';
+import type { ReplyRoute, RouteRequest } from '../http/route-table.ts';
 import type { Readers } from '../sockets/leaving.ts';
 import { agentUser } from '../user/authenticate.ts';
 import { agentError, BODY_ANSWERS, jsonAnswer, refusalAnswer, WRONG_INPUT } from '../user/errors.ts';
@@ -96,7 +97,7 @@ export interface MessageDeps {
   readonly readClient: ReadClient;
 }
 
-export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
+export const MESSAGE_ROUTES: readonly ReplyRoute<MessageDeps>[] = [
   // Must precede the session route, which would take `abort` for an id.
   {
     method: 'POST',
@@ -112,12 +113,12 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
       404: UNKNOWN_SESSION,
       ...BODY_ANSWERS,
     },
-    async handle(ctx, { agent }) {
-      const { body } = readInput<{ body: { sessionId: string; runId?: string } }>(ctx);
+    async reply(request, { agent }) {
+      const { body } = readInput<{ body: { sessionId: string; runId?: string } }>(request);
       const { sessionId: session, ...run } = body;
-      const isAborted = await agent.abort({ owner: agentUser(ctx).did, session, ...run });
+      const isAborted = await agent.abort({ owner: agentUser(request).did, session, ...run });
       if (isAborted === undefined) throw unknownSessionError();
-      ctx.body = { success: isAborted };
+      return { body: { success: isAborted } };
     },
   },
   {
@@ -137,14 +138,16 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
       502: refusalAnswer('The model failed'),
       ...BODY_ANSWERS,
     },
-    async handle(ctx, deps) {
-      const { body } = readInput<{ body: SendBody }>(ctx);
+    async reply(request, deps) {
+      const { body } = readInput<{ body: SendBody }>(request);
       const { agent } = deps;
-      const { sessionId: session } = ctx.params as { sessionId: string };
-      const run = await sendMessage(agent, makeRequest(ctx, deps, { session, body }));
-      ctx.set('X-Run-Id', run.runId);
-      if (body.stream) await stream(ctx, deps, { run, after: 0 });
-      else await sendReply(ctx, agent, { run, session, whole: body.returnAllMessages });
+      const { sessionId: session } = request.params as { sessionId: string };
+      const run = await sendMessage(agent, makeRequest(request, deps, { session, body }));
+      return (ctx) => {
+        ctx.set('X-Run-Id', run.runId);
+        if (body.stream) return stream(ctx, deps, { run, after: 0 });
+        return sendReply(ctx, agent, { run, session, whole: body.returnAllMessages });
+      };
     },
   },
   {
@@ -162,34 +165,37 @@ export const MESSAGE_ROUTES: readonly Route<MessageDeps>[] = [
       400: WRONG_INPUT,
       404: refusalAnswer('The run does not exist, or belongs to another user'),
     },
-    async handle(ctx, deps) {
-      const { query, headers } = readInput<{ query: { after: number }; headers: { 'Last-Event-ID'?: number } }>(ctx);
-      const { 'Last-Event-ID': last } = headers;
-      const after = last ?? query.after;
-      const { runId } = ctx.params as { runId: string };
-      const following = await deps.agent.follow({ owner: agentUser(ctx).did, runId, after });
+    async reply(request, deps) {
+      const input = readInput<{ query: { after: number }; headers: { 'Last-Event-ID'?: number } }>(request);
+      const { 'Last-Event-ID': last } = input.headers;
+      const after = last ?? input.query.after;
+      const { runId } = request.params as { runId: string };
+      const following = await deps.agent.follow({ owner: agentUser(request).did, runId, after });
       if (!following) throw agentError(404, 'Run not found');
-      ctx.set('X-Run-Id', runId);
+      const { run, isOver } = following;
       // The frames carry the id of the request that started the run, so the response does too.
-      ctx.set('X-Request-Id', following.run.requestId);
+      const headers = { 'X-Run-Id': runId, 'X-Request-Id': run.requestId };
       // An EventSource reconnects after every end until it gets a 204.
-      if (following.isOver && last !== undefined) ctx.status = 204;
-      else await stream(ctx, deps, { run: following.run, after });
+      if (isOver && last !== undefined) return { status: 204, headers };
+      return (ctx) => {
+        ctx.set(headers);
+        return stream(ctx, deps, { run, after });
+      };
     },
   },
 ];
 
 function makeRequest(
-  ctx: Context,
+  http: RouteRequest,
   { readClient }: Pick<MessageDeps, 'readClient'>,
   { session, body }: { readonly session: string; readonly body: SendBody },
 ): SendRequest {
-  const user = agentUser(ctx);
-  const { bucket, exempt, proxy } = readClient(ctx.req);
+  const user = agentUser(http);
+  const { bucket, exempt, proxy } = readClient(http.req);
   const { stream: _stream, returnAllMessages: _all, mcpInvocations, ...request } = body;
-  const token = ctx.get('x-matrix-access-token');
-  const homeServer = body.homeServer ?? (ctx.get('x-matrix-homeserver') || undefined);
-  const timezone = body.timezone ?? readTimeZone(ctx.get('x-timezone'));
+  const token = http.get('x-matrix-access-token');
+  const homeServer = body.homeServer ?? (http.get('x-matrix-homeserver') || undefined);
+  const timezone = body.timezone ?? readTimeZone(http.get('x-timezone'));
   const secrets: TurnSecrets = {
     ...user.secrets,
     ...(token && { matrixAccessToken: token }),
@@ -199,7 +205,7 @@ function makeRequest(
   return {
     owner: user.did,
     session,
-    requestId: ctx.state.requestId as string,
+    requestId: http.state.requestId as string,
     request: { ...request, ...(homeServer && { homeServer }), ...(timezone && { timezone }) },
     secrets,
     // No address quota behind an exempt network or a proxy that hides its clients, which many people share.

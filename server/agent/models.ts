@@ -47,9 +47,7 @@ export const MODEL_ROUTES: RouteGroup<ModelSettings> = {
       id: 'listModels',
       summary: 'The models that a message may name',
       answers: { 200: jsonAnswer('The models', MODELS), 429: PLAIN_ANSWERS[429] },
-      handle(ctx, settings) {
-        ctx.body = modelList(settings);
-      },
+      reply: (_request, settings) => ({ body: modelList(settings) }),
     },
   ],
 };

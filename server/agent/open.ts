@@ -1,15 +1,16 @@
 // The agent service of this server: assembles its parts, its door and its background work.
 
 import type { Middleware } from 'koa';
-import { openAgent } from '../../lib/agent/agent.ts';
+import { type Agent, openAgent } from '../../lib/agent/agent.ts';
 import type { Responder } from '../../lib/agent/responder.ts';
 import type { FlowResponder } from '../../lib/agent/responders/flow.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
-import { DELEGATION_KINDS, delegations, revocations } from '../../lib/delegation/delegations.ts';
+import { DELEGATION_KINDS, delegations } from '../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../lib/delegation/guard.ts';
 import { didIxoKeys, didWebKeys, type ResolveKeys } from '../../lib/delegation/issuer-keys.ts';
 import type { OracleKey } from '../../lib/delegation/oracle-key.ts';
+import { revocations } from '../../lib/delegation/revocations.ts';
 import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
 import type { Conversation, Inspector } from '../../lib/engine/conversation.ts';
 import type { Services } from '../../lib/engine/service.ts';
@@ -35,7 +36,7 @@ import { logsOnDisk } from '../stores/backends.ts';
 import type { GivenStores } from '../stores/given.ts';
 import type { Stores } from '../stores/stores.ts';
 import type { Log } from '../telemetry/log.ts';
-import { agentCounts } from './counts.ts';
+import { type AgentCounts, agentCounts } from './counts.ts';
 import { type AgentDoor, agentDoor } from './door.ts';
 import { openMcpService } from './mcp.ts';
 import { openResponder } from './responders.ts';
@@ -95,29 +96,20 @@ export function openAgentService(options: AgentServiceOptions): Promise<AgentSer
   return openWithDisposables((ends) => open(options, ends));
 }
 
-async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposables): Promise<AgentService> {
-  const { config, stores, redis, services, inspector, log, clock, parts = {} } = options;
+async function open(options: AgentServiceOptions, ends: Disposables): Promise<AgentService> {
+  const { config, stores, redis, services, log, clock, parts = {} } = options;
+  const { defer, disposeAll } = ends;
   const { documents } = stores;
-  const { keyring } = config;
-  const onProblem = (what: string) => (error: unknown) => {
+  const counts = agentCounts();
+  const report = (what: string) => (error: unknown) => {
     options.onProblem();
     log.error({ err: error }, what);
   };
-  const { delegationAuth, maxTtlSeconds, replyBytes, quotas, keepSessionsMs, name } = config.agent;
-  await documents.declare(DELEGATION_KINDS);
-  const [key, ...older] = options.oracleKeys;
-  const did = config.agent.did ?? key.did;
-  const olderKeys = config.agent.did === undefined ? older : [];
-  const revoked = revocations({ documents });
-  const counts = agentCounts();
-  const guard = tokenGuard({
-    audience: [did, ...olderKeys.map((older) => older.did)],
-    clock,
-    maxTtlSeconds: { invocation: maxTtlSeconds },
-    methods: issuerMethods(config.agent, options.sender),
-    revoked: revoked.has,
-  });
-
+  const revokeKeys = (keys: readonly string[]) => {
+    counts.revoke();
+    live.sockets.revoke(keys);
+  };
+  const tokens = await openTokens(options, revokeKeys);
   const plugins = await openPlugins({
     ...{ config, documents, services, clock, log, ownRoutes: options.ownRoutes, sender: options.sender },
     ...{ operatorsOnly: options.operatorsOnly, audit: options.audit, given: parts.plugins },
@@ -125,76 +117,18 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
   defer(plugins.close);
   const { logs, channel } = await openRunStores(config, { redis, clock, given: parts.stores?.logs });
   defer(() => Promise.all([logs.close(), channel.close()]));
-  const onSocketProblem = onProblem('a socket of the agent failed');
-  const socketServer = await openSocketServer({ config, redis, clock, onProblem: onSocketProblem });
+  const onProblem = report('a socket of the agent failed');
+  const socketServer = await openSocketServer({ config, redis, clock, onProblem });
   defer(socketServer.close);
-
-  const delegationService = delegations({
-    ...{ documents, clock, keyring, guard, inspector, key },
-    revocations: revoked,
-    ...{ issuer: did, olderKeys },
-    onRevoked: ({ keys }) => {
-      counts.revoke();
-      sockets.revoke(keys);
-    },
-  });
-  const mcp = await openMcpService({
-    ...{ config, documents, clock },
-    delegations: delegationService,
-    revoked: revoked.has,
-    onProblem: onProblem('an MCP server cannot be asked'),
-  });
-  defer(mcp.close);
-  const isAnswered =
-    parts.responder !== undefined ||
-    config.model !== undefined ||
-    options.conversations.some(({ id }) => id === config.agent.flow);
-  if (!isAnswered)
-    log.warn({ flow: config.agent.flow }, 'chats will not be answered: the flow named by AGENT_FLOW is not loaded');
-  const { responder, add } = await openResponder({
-    ...{ config, keyring, services, inspector, clock, sessionClock: options.sessionClock, given: parts.responder },
-    snapshots: stores.snapshots,
-    conversations: options.conversations,
-    report: (error, what) => onProblem(what)(error),
-  });
-  const agent = await openAgent({
-    ...{ documents, logs, channel, responder, inspector, clock, replyBytes, quotas, keepSessionsMs },
-    tell: tellSockets(socketServer.io, onSocketProblem),
-    isHeard: hearSockets(socketServer.io),
-    oracle: { name, did, entityDid: did },
-    hostTools: () => [...plugins.tools, ...mcp.tools(new Set(plugins.tools.map((tool) => tool.name)))],
-    ...plugins.listeners,
-    onEnd: (report) => {
-      counts.end(report);
-      plugins.listeners.onEnd?.(report);
-    },
-    onProblem: onProblem('background work of the agent failed'),
-  });
-  defer(agent.close);
-  const sockets = await openSockets({
-    ...{ agent, guard, delegationAuth, channel, clock },
-    onAccepted: counts.accept,
-    onRefused: (reason) => {
-      counts.refuse(reason);
-      log.info({ route: '/socket.io/', reason }, 'a socket was not let in');
-    },
-    server: socketServer,
-    isRevoked: revoked.has,
-    gate: plugins.gate,
-    onProblem: onSocketProblem,
-  });
-  defer(sockets.close);
+  const common = { counts, report, tokens, plugins, logs, channel, socketServer };
+  const { agent, mcp, add } = await openChats(options, common, ends);
+  const live = await openLiveReaders(options, { ...common, agent }, ends);
+  const { delegationService } = tokens;
   plugins.bind({ agent, delegations: delegationService });
-  const onStreamProblem = onProblem('a stream of the agent failed');
-  const streams = eventStreams({
-    clock,
-    most: { all: SERVER_LIMITS.eventStreams, perOwner: SERVER_LIMITS.eventStreamsPerUser },
-    onProblem: onStreamProblem,
-  });
-  const readers = await openReaders({ channel, clock, isRevoked: revoked.has, onProblem: onStreamProblem });
-  defer(readers.close);
+  const { delegationAuth } = config.agent;
   const door = agentDoor({
-    ...{ agent, streams, readers, plugins, guard, delegationAuth, readClient: options.readClient },
+    ...{ agent, streams: live.streams, readers: live.readers, plugins, guard: tokens.guard, delegationAuth },
+    readClient: options.readClient,
     models: config,
     redact: config.redact,
     onRefused: counts.refuse,
@@ -205,7 +139,6 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
       log.error({ err: error, requestId: ctx.state.requestId }, 'a request to the agent service failed');
     },
   });
-
   return {
     door,
     sockets: socketServer.door,
@@ -219,11 +152,117 @@ async function open(options: AgentServiceOptions, { defer, disposeAll }: Disposa
     drain: async (waitMs) => {
       plugins.close();
       await agent.close(waitMs);
-      streams.close();
+      live.streams.close();
       await socketServer.close();
     },
     close: disposeAll,
   };
+}
+
+type Tokens = Awaited<ReturnType<typeof openTokens>>;
+
+/** What checks tokens, and the delegations that users store. `onRevoked` gets the revocation keys of a revoked one. */
+async function openTokens(options: AgentServiceOptions, onRevoked: (keys: readonly string[]) => void) {
+  const { config, stores, inspector, clock } = options;
+  const { documents } = stores;
+  await documents.declare(DELEGATION_KINDS);
+  const [key, ...older] = options.oracleKeys;
+  const did = config.agent.did ?? key.did;
+  const olderKeys = config.agent.did === undefined ? older : [];
+  const revoked = revocations({ documents });
+  const guard = tokenGuard({
+    audience: [did, ...olderKeys.map((older) => older.did)],
+    clock,
+    maxTtlSeconds: { invocation: config.agent.maxTtlSeconds },
+    methods: issuerMethods(config.agent, options.sender),
+    revoked: revoked.has,
+  });
+  const delegationService = delegations({
+    ...{ documents, clock, keyring: config.keyring, guard, inspector, key, issuer: did, olderKeys },
+    revocations: revoked,
+    onRevoked: ({ keys }) => onRevoked(keys),
+  });
+  return { did, guard, isRevoked: revoked.has, delegationService };
+}
+
+interface CommonParts {
+  readonly counts: AgentCounts;
+  readonly report: (what: string) => (error: unknown) => void;
+  readonly tokens: Tokens;
+  readonly plugins: Plugins;
+  readonly logs: LogStore;
+  readonly channel: Channel;
+  readonly socketServer: Awaited<ReturnType<typeof openSocketServer>>;
+}
+
+/** The agent, and what it answers with: the responder, the tools of plugins and of MCP servers. */
+async function openChats(
+  options: AgentServiceOptions,
+  { counts, report, tokens, plugins, logs, channel, socketServer }: CommonParts,
+  { defer }: Disposables,
+) {
+  const { config, stores, services, inspector, log, clock, parts = {} } = options;
+  const { documents } = stores;
+  const { replyBytes, quotas, keepSessionsMs, name } = config.agent;
+  const { did, delegationService, isRevoked } = tokens;
+  const mcp = await openMcpService({
+    ...{ config, documents, clock, delegations: delegationService, revoked: isRevoked },
+    onProblem: report('an MCP server cannot be asked'),
+  });
+  defer(mcp.close);
+  const isAnswered =
+    parts.responder !== undefined ||
+    config.model !== undefined ||
+    options.conversations.some(({ id }) => id === config.agent.flow);
+  if (!isAnswered)
+    log.warn({ flow: config.agent.flow }, 'chats will not be answered: the flow named by AGENT_FLOW is not loaded');
+  const { responder, add } = await openResponder({
+    ...{ config, keyring: config.keyring, services, inspector, clock, sessionClock: options.sessionClock },
+    ...{ given: parts.responder, snapshots: stores.snapshots, conversations: options.conversations },
+    report: (error, what) => report(what)(error),
+  });
+  const agent = await openAgent({
+    ...{ documents, logs, channel, responder, inspector, clock, replyBytes, quotas, keepSessionsMs },
+    tell: tellSockets(socketServer.io, report('a socket of the agent failed')),
+    isHeard: hearSockets(socketServer.io),
+    oracle: { name, did, entityDid: did },
+    hostTools: () => [...plugins.tools, ...mcp.tools(new Set(plugins.tools.map((tool) => tool.name)))],
+    ...plugins.listeners,
+    onEnd: (end) => {
+      counts.end(end);
+      plugins.listeners.onEnd?.(end);
+    },
+    onProblem: report('background work of the agent failed'),
+  });
+  defer(agent.close);
+  return { agent, mcp, add };
+}
+
+/** Those who read a session as it goes on: sockets and streams. */
+async function openLiveReaders(
+  { config, clock, log }: AgentServiceOptions,
+  { agent, counts, report, tokens, plugins, channel, socketServer }: CommonParts & { readonly agent: Agent },
+  { defer }: Disposables,
+) {
+  const { guard, isRevoked } = tokens;
+  const sockets = await openSockets({
+    ...{ agent, guard, delegationAuth: config.agent.delegationAuth, channel, clock, isRevoked },
+    onAccepted: counts.accept,
+    onRefused: (reason) => {
+      counts.refuse(reason);
+      log.info({ route: '/socket.io/', reason }, 'a socket was not let in');
+    },
+    server: socketServer,
+    gate: plugins.gate,
+    onProblem: report('a socket of the agent failed'),
+  });
+  defer(sockets.close);
+  const onProblem = report('a stream of the agent failed');
+  const most = { all: SERVER_LIMITS.eventStreams, perOwner: SERVER_LIMITS.eventStreamsPerUser };
+  const streams = eventStreams({ clock, most, onProblem });
+  const readers = await openReaders({ channel, clock, isRevoked, onProblem });
+  defer(readers.close);
+  return { sockets, streams, readers };
 }
 
 /** Key resolvers by DID method; unconfigured methods are not accepted. */

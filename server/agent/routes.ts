@@ -3,7 +3,7 @@
 import type { Delegations } from '../../lib/delegation/delegations.ts';
 import { closedObject, record, type Schema } from '../../lib/json/schema.ts';
 import { readInput } from '../http/check-input.ts';
-import type { Route, RouteGroup } from '../http/route-table.ts';
+import type { ReplyRoute, RouteGroup } from '../http/route-table.ts';
 import { agentUser } from '../user/authenticate.ts';
 import { AGENT_ERROR, BODY_ANSWERS, jsonAnswer, USER_ANSWERS } from '../user/errors.ts';
 import { FILLED, MESSAGE_ROUTES, type MessageDeps, NEW_MESSAGE, REPLY } from './message-routes.ts';
@@ -34,7 +34,7 @@ interface DelegationDeps {
   readonly delegations: Delegations;
 }
 
-const DELEGATION_ROUTES: readonly Route<DelegationDeps>[] = [
+const DELEGATION_ROUTES: readonly ReplyRoute<DelegationDeps>[] = [
   {
     method: 'POST',
     path: '/delegation',
@@ -45,9 +45,9 @@ const DELEGATION_ROUTES: readonly Route<DelegationDeps>[] = [
       200: jsonAnswer('Stored', record('The delegation is stored', { ok: { const: true }, expiration: SECONDS })),
       ...BODY_ANSWERS,
     },
-    async handle(ctx, { delegations }) {
-      const { raw } = readInput<{ body: { raw: string } }>(ctx).body;
-      ctx.body = { ok: true, ...(await delegations.store(agentUser(ctx).did, raw).catch(refuseInput)) };
+    async reply(request, { delegations }) {
+      const { raw } = readInput<{ body: { raw: string } }>(request).body;
+      return { body: { ok: true, ...(await delegations.store(agentUser(request).did, raw).catch(refuseInput)) } };
     },
   },
   {
@@ -56,8 +56,8 @@ const DELEGATION_ROUTES: readonly Route<DelegationDeps>[] = [
     id: 'getDelegation',
     summary: 'Whether you have stored a delegation',
     answers: { 200: jsonAnswer('Whether a delegation is stored', STATUS) },
-    async handle(ctx, { delegations }) {
-      ctx.body = await delegations.status(agentUser(ctx).did);
+    async reply(request, { delegations }) {
+      return { body: await delegations.status(agentUser(request).did) };
     },
   },
   {
@@ -66,9 +66,9 @@ const DELEGATION_ROUTES: readonly Route<DelegationDeps>[] = [
     id: 'revokeDelegation',
     summary: 'Revoke it permanently',
     answers: { 200: jsonAnswer('Revoked', record('Done', { ok: { const: true } })) },
-    async handle(ctx, { delegations }) {
-      await delegations.revoke(agentUser(ctx).did);
-      ctx.body = { ok: true };
+    async reply(request, { delegations }) {
+      await delegations.revoke(agentUser(request).did);
+      return { body: { ok: true } };
     },
   },
 ];

@@ -1,11 +1,10 @@
 // Routes of chat sessions and transcripts. A session of another user is treated as non-existent.
 
-import type { Context } from 'koa';
 import type { Agent } from '../../lib/agent/agent.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { record, type Schema } from '../../lib/json/schema.ts';
 import { readInput } from '../http/check-input.ts';
-import type { Parameter, Route } from '../http/route-table.ts';
+import type { Parameter, ReplyRoute, RouteRequest } from '../http/route-table.ts';
 import { agentUser } from '../user/authenticate.ts';
 import { agentError, jsonAnswer, refusalAnswer, WRONG_INPUT } from '../user/errors.ts';
 
@@ -97,16 +96,15 @@ interface SessionRouteDeps {
   readonly agent: Agent;
 }
 
-export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
+export const SESSION_ROUTES: readonly ReplyRoute<SessionRouteDeps>[] = [
   {
     method: 'POST',
     path: '/sessions',
     id: 'createSession',
     summary: 'Start a session',
     answers: { 201: jsonAnswer('The session', CHAT_SESSION) },
-    async handle(ctx, { agent }) {
-      ctx.status = 201;
-      ctx.body = await agent.sessions.create(agentUser(ctx).did);
+    async reply(request, { agent }) {
+      return { status: 201, body: await agent.sessions.create(agentUser(request).did) };
     },
   },
   {
@@ -116,9 +114,9 @@ export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
     summary: 'List your sessions',
     query: { limit: { description: 'Entries per page', schema: LIMIT }, offset: OFFSET },
     answers: { 200: jsonAnswer('A page', SESSION_LIST), 400: WRONG_INPUT },
-    async handle(ctx, { agent }) {
-      const { query } = readInput<{ query: { limit: number; offset: number } }>(ctx);
-      ctx.body = await agent.sessions.list(agentUser(ctx).did, query);
+    async reply(request, { agent }) {
+      const { query } = readInput<{ query: { limit: number; offset: number } }>(request);
+      return { body: await agent.sessions.list(agentUser(request).did, query) };
     },
   },
   {
@@ -127,9 +125,9 @@ export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
     id: 'deleteSession',
     summary: 'Delete a session with its transcript',
     answers: { 200: jsonAnswer('Deleted', record('Done', { message: TEXT })), 404: UNKNOWN_SESSION },
-    async handle(ctx, { agent }) {
-      if (!(await agent.deleteSession(agentUser(ctx).did, ctx.params.sessionId!))) throw unknownSessionError();
-      ctx.body = { message: 'Session deleted successfully' };
+    async reply(request, { agent }) {
+      if (!(await agent.deleteSession(agentUser(request).did, request.params.sessionId!))) throw unknownSessionError();
+      return { body: { message: 'Session deleted successfully' } };
     },
   },
   {
@@ -138,10 +136,10 @@ export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
     id: 'getOpenRun',
     summary: 'The open run, if any',
     answers: { 200: jsonAnswer('The run, or null', OPEN_RUN), 404: UNKNOWN_SESSION },
-    async handle(ctx, { agent }) {
-      const run = await agent.openRun(agentUser(ctx).did, ctx.params.sessionId!);
+    async reply(request, { agent }) {
+      const run = await agent.openRun(agentUser(request).did, request.params.sessionId!);
       if (run === undefined) throw unknownSessionError();
-      ctx.body = { run };
+      return { body: { run } };
     },
   },
   {
@@ -155,12 +153,12 @@ export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
       after: { description: '`nextCursor` of a page', schema: TEXT },
     },
     answers: { 200: jsonAnswer('A page', MESSAGE_PAGE), 400: WRONG_INPUT, 404: UNKNOWN_SESSION },
-    async handle(ctx, { agent }) {
-      const { query } = readInput<{ query: { limit: number; before?: string; after?: string } }>(ctx);
+    async reply(request, { agent }) {
+      const { query } = readInput<{ query: { limit: number; before?: string; after?: string } }>(request);
       const { limit, before, after } = query;
-      const session = await requireOwnSession(ctx, agent);
+      const session = await requireOwnSession(request, agent);
       const page = agent.transcript.page(session, { limit, ...(before && { before }), ...(after && { after }) });
-      ctx.body = await page.catch(refuseInput);
+      return { body: await page.catch(refuseInput) };
     },
   },
   {
@@ -169,8 +167,8 @@ export const SESSION_ROUTES: readonly Route<SessionRouteDeps>[] = [
     id: 'listMessages',
     summary: 'The whole transcript',
     answers: { 200: jsonAnswer('The messages', TRANSCRIPT), 404: UNKNOWN_SESSION },
-    async handle(ctx, { agent }) {
-      ctx.body = { messages: await agent.transcript.all(await requireOwnSession(ctx, agent)) };
+    async reply(request, { agent }) {
+      return { body: { messages: await agent.transcript.all(await requireOwnSession(request, agent)) } };
     },
   },
 ];
@@ -182,9 +180,9 @@ export function refuseInput(error: unknown): never {
 }
 
 /** The session id in the path; throws 404 unless the user owns it. */
-export async function requireOwnSession(ctx: Context, agent: Agent): Promise<string> {
-  const id = (ctx.params as { sessionId: string }).sessionId;
-  if (await agent.sessions.owns(agentUser(ctx).did, id)) return id;
+export async function requireOwnSession(request: RouteRequest, agent: Agent): Promise<string> {
+  const id = (request.params as { sessionId: string }).sessionId;
+  if (await agent.sessions.owns(agentUser(request).did, id)) return id;
   throw unknownSessionError();
 }
 

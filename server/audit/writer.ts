@@ -47,126 +47,38 @@ const CHARS_AT_ONCE = 262_144;
 const BACKOFF: Backoff = { firstMs: 2, maxMs: 64, jitter: 1 };
 
 /** The audit log of a server; `documents` knows its kinds. */
-export function auditLog({ documents, keyring, clock, log }: AuditOptions): Audit {
+export function auditLog(options: AuditOptions): Audit {
+  const { documents, log } = options;
   const ending = new AbortController();
+  const chain = new EntryChain(options);
   let queue: QueuedEvents[] = [];
   let running: Promise<void> | undefined;
-  // The last head that this process has written. One that is behind it was set back.
-  let mine: AuditHead | undefined;
-  /** The `mac` of a head whose entries are all in their places. */
-  let copied = '';
-  let isOpen = false;
-
-  function chain({ number, mac }: AuditEnd, events: readonly AuditEvent[]): AuditEntry[] {
-    const at = new Date(clock.now()).toISOString();
-    let end: AuditEnd = { number, mac };
-    return events.map(({ action, by, details }) => {
-      // As the store gives it back: without what is undefined.
-      const plain = JSON.parse(JSON.stringify(details));
-      const open = { v: 2, number: end.number + 1, at, action, by, details: plain, previous: end.mac } as const;
-      const entry = { ...open, kid: keyring.active, mac: '' };
-      entry.mac = computeMac(keyring, entry)!;
-      end = entry;
-      return entry;
-    });
-  }
-
-  /** Writes a head in the place of the one that was read; undefined when another process was first. */
-  async function put(old: StoredDocument | undefined, head: HeadBody): Promise<StoredDocument<HeadBody> | undefined> {
-    const result = old
-      ? await documents.replace(AUDIT_HEAD_KIND, HEAD_ID, old.revision, head)
-      : await documents.insert(AUDIT_HEAD_KIND, HEAD_ID, head);
-    if (result.kind !== 'replaced' && result.kind !== 'inserted') return undefined;
-    mine = head;
-    return { id: HEAD_ID, revision: result.revision, body: head };
-  }
-
-  /** The head, with its entries in their places. */
-  async function readHead(): Promise<StoredDocument<HeadBody>> {
-    for (;;) {
-      const stored = await documents.get<HeadBody>(AUDIT_HEAD_KIND, HEAD_ID);
-      const head = stored && isSealed(keyring, stored.body) ? await sealAnew(stored) : await begin(stored);
-      if (head && (await copyEntries(head))) return head;
-    }
-  }
-
-  // Once per process: after a change of keys the old one is needed for old entries only.
-  async function sealAnew(stored: StoredDocument<HeadBody>): Promise<StoredDocument<HeadBody> | undefined> {
-    const { kid, entries, cursor } = stored.body;
-    if (isOpen || kid === keyring.active) return stored;
-    return put(stored, makeHead(keyring, { end: stored.body, entries, cursor }));
-  }
-
-  // There is none in a log of an earlier version, which had no entries of the second form. Else it was removed or changed.
-  async function begin(stored: StoredDocument | undefined): Promise<StoredDocument<HeadBody> | undefined> {
-    const newest = await findNewest();
-    const isLost = stored !== undefined || mine !== undefined || newest?.v !== undefined;
-    const details = { head: stored ? 'changed, or sealed with a key that is gone,' : 'missing' };
-    const end = chooseLater(mine, newest ?? { number: 0, mac: '' });
-    const entries = isLost ? chain(end, [{ action: 'audit.continued', by: 'server', details }]) : [];
-    const cursor = mine?.cursor ?? (await findCursor(documents)) ?? (await documents.lastChange());
-    const head = await put(stored, makeHead(keyring, { end, entries, cursor }));
-    if (head) tell(entries);
-    return head;
-  }
-
-  const findNewest = async (): Promise<AuditEntry | undefined> =>
-    (await documents.find<AuditBody>(AUDIT_KIND, { descending: true, limit: 1 })).items[0]?.body;
-
-  /** In order, so that readers see no gap. False: an instance of an earlier version was first with a number, and they have others now. */
-  async function copyEntries(head: StoredDocument<HeadBody>): Promise<boolean> {
-    if (isOpen && head.body.mac === copied) return true;
-    for (const [at, entry] of head.body.entries.entries()) {
-      const id = formatId(entry.number);
-      const { kind } = await documents.insert<AuditBody>(AUDIT_KIND, id, entry as AuditBody);
-      if (kind === 'inserted') continue;
-      const there = await documents.get<AuditBody>(AUDIT_KIND, id);
-      if (there?.body.mac === entry.mac) continue;
-      const newest = (await findNewest())!;
-      const entries = chain(newest, head.body.entries.slice(at));
-      await put(head, makeHead(keyring, { end: newest, entries, cursor: head.body.cursor }));
-      return false;
-    }
-    copied = head.body.mac;
-    isOpen = true;
-    return true;
-  }
 
   async function write(batch: readonly QueuedEvents[]): Promise<void> {
     for (let tries = 1; ; tries++) {
-      const stored = await readHead();
-      const { cursor } = stored.body;
+      const head = await chain.readHead();
+      const { cursor } = head.body;
       // Of two steps from one place the second one would tell of the same changes.
       const step = batch.find((work) => work.step?.from === cursor);
       const due = batch.filter((work) => work === step || work.step === undefined);
-      const end = chooseLater(mine, stored.body);
       const events = due.flatMap((work) => work.events);
-      const entries = chain(end, events);
-      const head = makeHead(keyring, { end, entries, cursor: step?.step?.to ?? cursor });
-      const written = due.length === 0 ? stored : await put(stored, head);
+      const written = await chain.extend(head, { events, cursor: step?.step?.to ?? cursor });
       if (written) {
         let from = 0;
         for (const work of batch) {
           if (!due.includes(work)) work.resolve(undefined);
           else {
-            work.resolve(entries.slice(from, from + work.events.length));
+            work.resolve(written.entries.slice(from, from + work.events.length));
             from += work.events.length;
           }
         }
-        tell(entries);
-        await copyEntries(written);
+        await written.copy();
         return;
       }
       if (ending.signal.aborted) throw closed();
       // The first conflict is rarely followed by another one.
       if (tries > 1) await systemClock.wait(retryDelay(tries - 1, BACKOFF), ending.signal);
     }
-  }
-
-  // A warning, so that it is also in the logs of those who keep nothing less.
-  function tell(entries: readonly AuditEntry[]): void {
-    for (const { action, by, details, number, mac } of entries)
-      log.warn({ audit: action, number, mac, by, ...details }, AUDIT_ACTIONS[action]);
   }
 
   async function run(): Promise<void> {
@@ -193,9 +105,9 @@ export function auditLog({ documents, keyring, clock, log }: AuditOptions): Audi
   return {
     append: async (event) => (await add([event]))![0]!,
     advance: async ({ events, ...step }) => (await add(events, step)) !== undefined,
-    readCursor: async () => (await readHead()).body.cursor,
+    readCursor: async () => (await chain.readHead()).body.cursor,
     findLast: async (action) => {
-      await readHead();
+      await chain.readHead();
       const query = { index: 'action', where: { action }, descending: true, limit: 1 };
       return (await documents.find<AuditBody>(AUDIT_KIND, query)).items[0]?.body;
     },
@@ -204,6 +116,133 @@ export function auditLog({ documents, keyring, clock, log }: AuditOptions): Audi
       await running;
     },
   };
+}
+
+type Head = StoredDocument<HeadBody>;
+
+interface Extension {
+  readonly events: readonly AuditEvent[];
+  readonly cursor: HeadBody['cursor'];
+}
+
+/** The chain of entries: its head, which holds the newest ones, and the places to which these are copied. */
+class EntryChain {
+  readonly #options: AuditOptions;
+  /** The last head that this process has written. One that is behind it was set back. */
+  #mine: AuditHead | undefined;
+  /** The `mac` of a head whose entries are all in their places. */
+  #copied = '';
+  #isOpen = false;
+
+  constructor(options: AuditOptions) {
+    this.#options = options;
+  }
+
+  /** The head, with its entries in their places. */
+  async readHead(): Promise<Head> {
+    const { documents, keyring } = this.#options;
+    for (;;) {
+      const stored = await documents.get<HeadBody>(AUDIT_HEAD_KIND, HEAD_ID);
+      const head = stored && isSealed(keyring, stored.body) ? await this.#sealAnew(stored) : await this.#begin(stored);
+      if (head && (await this.#copyEntries(head))) return head;
+    }
+  }
+
+  /** Writes entries for the events behind those of the head; undefined when another process was first. `copy` puts them in their places. */
+  async extend(head: Head, { events, cursor }: Extension) {
+    const end = chooseLater(this.#mine, head.body);
+    const entries = this.#makeEntries(end, events);
+    const isChange = events.length > 0 || cursor !== head.body.cursor;
+    const written = isChange ? await this.#put(head, makeHead(this.#options.keyring, { end, entries, cursor })) : head;
+    if (!written) return undefined;
+    return {
+      entries,
+      copy: async () => {
+        this.#tell(entries);
+        await this.#copyEntries(written);
+      },
+    };
+  }
+
+  #makeEntries({ number, mac }: AuditEnd, events: readonly AuditEvent[]): AuditEntry[] {
+    const { keyring, clock } = this.#options;
+    const at = new Date(clock.now()).toISOString();
+    let end: AuditEnd = { number, mac };
+    return events.map(({ action, by, details }) => {
+      // As the store gives it back: without what is undefined.
+      const plain = JSON.parse(JSON.stringify(details));
+      const open = { v: 2, number: end.number + 1, at, action, by, details: plain, previous: end.mac } as const;
+      const entry = { ...open, kid: keyring.active, mac: '' };
+      entry.mac = computeMac(keyring, entry)!;
+      end = entry;
+      return entry;
+    });
+  }
+
+  /** Writes a head in the place of the one that was read; undefined when another process was first. */
+  async #put(old: StoredDocument | undefined, head: HeadBody): Promise<Head | undefined> {
+    const { documents } = this.#options;
+    const result = old
+      ? await documents.replace(AUDIT_HEAD_KIND, HEAD_ID, old.revision, head)
+      : await documents.insert(AUDIT_HEAD_KIND, HEAD_ID, head);
+    if (result.kind !== 'replaced' && result.kind !== 'inserted') return undefined;
+    this.#mine = head;
+    return { id: HEAD_ID, revision: result.revision, body: head };
+  }
+
+  // Once per process: after a change of keys the old one is needed for old entries only.
+  async #sealAnew(stored: Head): Promise<Head | undefined> {
+    const { keyring } = this.#options;
+    const { kid, entries, cursor } = stored.body;
+    if (this.#isOpen || kid === keyring.active) return stored;
+    return this.#put(stored, makeHead(keyring, { end: stored.body, entries, cursor }));
+  }
+
+  // There is none in a log of an earlier version, which had no entries of the second form. Else it was removed or changed.
+  async #begin(stored: StoredDocument | undefined): Promise<Head | undefined> {
+    const { documents, keyring } = this.#options;
+    const newest = await this.#findNewest();
+    const mine = this.#mine;
+    const isLost = stored !== undefined || mine !== undefined || newest?.v !== undefined;
+    const details = { head: stored ? 'changed, or sealed with a key that is gone,' : 'missing' };
+    const end = chooseLater(mine, newest ?? { number: 0, mac: '' });
+    const entries = isLost ? this.#makeEntries(end, [{ action: 'audit.continued', by: 'server', details }]) : [];
+    const cursor = mine?.cursor ?? (await findCursor(documents)) ?? (await documents.lastChange());
+    const head = await this.#put(stored, makeHead(keyring, { end, entries, cursor }));
+    if (head) this.#tell(entries);
+    return head;
+  }
+
+  async #findNewest(): Promise<AuditEntry | undefined> {
+    const { items } = await this.#options.documents.find<AuditBody>(AUDIT_KIND, { descending: true, limit: 1 });
+    return items[0]?.body;
+  }
+
+  /** In order, so that readers see no gap. False: an instance of an earlier version was first with a number, and they have others now. */
+  async #copyEntries(head: Head): Promise<boolean> {
+    const { documents, keyring } = this.#options;
+    if (this.#isOpen && head.body.mac === this.#copied) return true;
+    for (const [at, entry] of head.body.entries.entries()) {
+      const id = formatId(entry.number);
+      const { kind } = await documents.insert<AuditBody>(AUDIT_KIND, id, entry as AuditBody);
+      if (kind === 'inserted') continue;
+      const there = await documents.get<AuditBody>(AUDIT_KIND, id);
+      if (there?.body.mac === entry.mac) continue;
+      const newest = (await this.#findNewest())!;
+      const entries = this.#makeEntries(newest, head.body.entries.slice(at));
+      await this.#put(head, makeHead(keyring, { end: newest, entries, cursor: head.body.cursor }));
+      return false;
+    }
+    this.#copied = head.body.mac;
+    this.#isOpen = true;
+    return true;
+  }
+
+  // A warning, so that it is also in the logs of those who keep nothing less.
+  #tell(entries: readonly AuditEntry[]): void {
+    for (const { action, by, details, number, mac } of entries)
+      this.#options.log.warn({ audit: action, number, mac, by, ...details }, AUDIT_ACTIONS[action]);
+  }
 }
 
 const chooseLater = (one: AuditEnd | undefined, other: AuditEnd): AuditEnd =>

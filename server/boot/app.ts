@@ -1,5 +1,6 @@
 // The HTTP application: what a request passes through, in this order, and the routes at the end of it.
 
+import type Router from '@koa/router';
 import Koa, { type Middleware, type Next, type ParameterizedContext } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
 import type { RedisConnection } from '../../lib/store/redis/connection.ts';
@@ -33,7 +34,7 @@ import { jsonBody } from '../http/json-body.ts';
 import { answerErrors, recorder } from '../http/middleware/answer-errors.ts';
 import { type CorsDoor, crossOrigin } from '../http/middleware/cors.ts';
 import { type OperatorRule, operatorsOnly } from '../http/middleware/operator.ts';
-import { securityHeaders } from '../http/middleware/security-headers.ts';
+import { SECURITY_HEADERS } from '../http/middleware/security-headers.ts';
 import type { Overload } from '../http/overload.ts';
 import {
   addRoutes,
@@ -41,7 +42,6 @@ import {
   listRoutes,
   newRouter,
   ownRequestFinder,
-  pathNames,
   type RouteGroup,
   refuseUnrouted,
   type ServedRoute,
@@ -62,7 +62,7 @@ import { setHeaderOptions } from '../web/kit/header.ts';
 import { PAGE_FILE_ROUTES } from '../web/kit/routes.ts';
 import { REGISTRY_ROUTES } from '../web/registry/routes.ts';
 import type { ToolPages } from '../web/tools.ts';
-import { routeGroups } from './route-groups.ts';
+import { ALWAYS_ANSWERED, listExceptions, routeGroups } from './route-groups.ts';
 
 export interface AppDeps {
   readonly config: Config;
@@ -110,39 +110,19 @@ export function createApp(deps: AppDeps): App {
   const overload = countedOverload(deps);
   const admit = admission({ overload, readClient, limiter });
   const unsent = unsentBytes({ readClient, onRefused: () => metrics.refused('unsent'), ...deps.unsent });
-  metrics.add(() =>
-    gauge('twinline_unsent_bytes', 'Bytes of large answers that clients have not taken.', unsent.bytes),
-  );
   const live = countedLivePlaces(deps, readClient);
-  metrics.add(() => gauge('twinline_live_streams', 'Streams of events and sockets that are open.', live.open));
+  metrics.add(() => [
+    ...gauge('twinline_unsent_bytes', 'Bytes of large answers that clients have not taken.', unsent.bytes),
+    ...gauge('twinline_live_streams', 'Streams of events and sockets that are open.', live.open),
+  ]);
   const operators = operatorsOnly(deps.operators);
   const declared = routeGroups(config, deps.adapters);
   const cors = crossOrigin(config);
-  const dials = dialLimiter(limiter, deps);
-  const ussdDoor = ussdRoutes({
-    ...deps,
-    admit: admission({ overload, readClient, limiter: dials }),
-    admitOperator: admission({ overload, readClient, limiter: async () => 0 }),
-    limiter: dials,
-    cors: cors.ussd,
-    onForbidden: forbiddenGateways({ metrics, log, now: deps.clock.monotonic }),
-    errorStatus: config.ussd.errorStatus,
-  });
-  const router = newRouter();
-  router.use(jsonBody(bodyLimits(declared)));
-  addRoutes(router, HEALTH_ROUTES, {
-    deps: { health, clock: deps.clock, environment: config.environment, sendHome: deps.toolPages.sendHome },
-  });
-  addRoutes(router, operatorRouteGroup({ metrics: config.metricsPort === undefined }), {
-    deps: { ussd: deps.ussd, desk: deps.desk, notes: deps.notes, metrics },
-    guards: { operator: operators },
-  });
-  addRoutes(router, PAGE_FILE_ROUTES, { deps: undefined });
-  addRoutes(router, REGISTRY_ROUTES, { deps: undefined });
-  deps.toolPages.addRoutes(router, ussdDoor.simulated);
+  const ussdDoor = openUssdDoor(deps, { overload, limiter, cors: cors.ussd });
   const parts = [...declared, ...deps.documentation, ...routes];
   const allParts = () => (query ? [...parts, query.part()] : parts);
   const document = () => openApiDocument({ groups: allParts(), version: readVersion(), url: config.publicUrl });
+  const router = openRouter(deps, { declared, operators, phones: ussdDoor.simulated });
   addRoutes(router, DOCS_ROUTES, { deps: openDocs({ openApi: document, groups: allParts }) });
   for (const group of routes) addRoutes(router, group, { deps: undefined });
 
@@ -151,9 +131,9 @@ export function createApp(deps: AppDeps): App {
   const doors = doorsBySegment(deps, own);
   const isOwnRequest = ownRequestFinder(parts);
   const isQuery = (url: string) => query?.owns(url) === true;
-  const byPath = findExceptions(declared);
+  const byPath = listExceptions(declared);
   const exceptions = ({ path, req, state }: ParameterizedContext): Exceptions | undefined =>
-    state.isOwn ? { ...byPath(path), operator: deps.toolPages.findOperator(req.headers) } : byPath(path);
+    state.isOwn ? { ...byPath.get(path), operator: deps.toolPages.findOperator(req.headers) } : byPath.get(path);
   const app = new Koa({ env: config.environment });
   setHeaderOptions(app, deps.toolPages.headers);
   app
@@ -171,7 +151,10 @@ export function createApp(deps: AppDeps): App {
       });
       return ctx.state.isOwn ? next() : cors[ctx.path.startsWith(USSD_BASE) ? 'ussd' : findDoor(ctx).cors](ctx, next);
     })
-    .use(securityHeaders())
+    .use(({ res }, next) => {
+      for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
+      return next();
+    })
     .use(answerErrors({ log, metrics, redact: config.redact, sendErrorPage }))
     .use(answerEarlyProblems())
     .use(boundAnswers())
@@ -197,6 +180,53 @@ export function createApp(deps: AppDeps): App {
     connections: connectionOptions(deps, readClient),
     routes: query ? [...own, ...query.routes] : own,
   };
+}
+
+type UssdDeps = Parameters<typeof ussdRoutes>[0];
+
+interface DialRules {
+  readonly overload: Parameters<typeof admission>[0]['overload'];
+  readonly limiter: ReturnType<typeof openLimiter>;
+  readonly cors: UssdDeps['cors'];
+}
+
+function openUssdDoor(deps: AppDeps, { overload, limiter, cors }: DialRules) {
+  const { readClient } = deps.operators;
+  const { metrics, log } = deps;
+  const dials = dialLimiter(limiter, deps);
+  return ussdRoutes({
+    ...deps,
+    admit: admission({ overload, readClient, limiter: dials }),
+    admitOperator: admission({ overload, readClient, limiter: async () => 0 }),
+    limiter: dials,
+    cors,
+    onForbidden: forbiddenGateways({ metrics, log, now: deps.clock.monotonic }),
+    errorStatus: deps.config.ussd.errorStatus,
+  });
+}
+
+interface RouterParts {
+  readonly declared: readonly RouteGroup[];
+  readonly operators: Middleware;
+  readonly phones: Parameters<ToolPages['addRoutes']>[1];
+}
+
+/** The routes of no door of their own: health, those of operators, pages and their files. */
+function openRouter(deps: AppDeps, { declared, operators, phones }: RouterParts): Router {
+  const { config, health, clock, metrics, toolPages } = deps;
+  const router = newRouter();
+  router.use(jsonBody(bodyLimits(declared)));
+  addRoutes(router, HEALTH_ROUTES, {
+    deps: { health, clock, environment: config.environment, sendHome: toolPages.sendHome },
+  });
+  addRoutes(router, operatorRouteGroup({ metrics: config.metricsPort === undefined }), {
+    deps: { ussd: deps.ussd, desk: deps.desk, notes: deps.notes, metrics },
+    guards: { operator: operators },
+  });
+  addRoutes(router, PAGE_FILE_ROUTES, { deps: undefined });
+  addRoutes(router, REGISTRY_ROUTES, { deps: undefined });
+  toolPages.addRoutes(router, phones);
+  return router;
 }
 
 function pass(_ctx: unknown, next: Next): Promise<unknown> {
@@ -245,27 +275,6 @@ function doorsBySegment(
   ];
   const doors = listed.flatMap(([all, door]) => all.map(({ path }) => [firstSegment(path), door] as const));
   return new Map([...doors, [firstSegment(sockets.path), socketDoor]]);
-}
-
-// Probes are answered under overload too: else an orchestrator would restart a busy process. So is the health report.
-const ALWAYS_ANSWERED = new Set(HEALTH_ROUTES.routes.map(({ path }) => path));
-
-/** By path: routes of `rate: 'none'`, where each name in a path has one of few values, and those that are always answered. */
-function findExceptions(groups: readonly RouteGroup[]): (path: string) => Exceptions | undefined {
-  const uncounted = groups.flatMap(({ routes, parameters }) =>
-    routes.filter(({ rate }) => rate === 'none').flatMap(({ path }) => listPaths(path, parameters)),
-  );
-  const exceptions = new Map<string, Exceptions>(uncounted.map((path) => [path, { uncounted: true }]));
-  for (const path of ALWAYS_ANSWERED) exceptions.set(path, { ...exceptions.get(path), always: true });
-  return (path) => exceptions.get(path);
-}
-
-// A flood of made-up names is counted.
-function listPaths(path: string, parameters: RouteGroup['parameters'] = {}): string[] {
-  const [name] = pathNames(path);
-  if (name === undefined) return [path];
-  const { enum: values = [] } = (parameters[name]?.schema ?? {}) as { readonly enum?: readonly string[] };
-  return values.flatMap((value) => listPaths(path.replace(`:${name}`, value), parameters));
 }
 
 // Refusals under /v1 have the problem format of the domain service, also those made before its routes.

@@ -14,6 +14,7 @@ import { findPassedOver } from '../stores/passed-over.ts';
 import type { Stores } from '../stores/stores.ts';
 import type { Log } from '../telemetry/log.ts';
 import { BESIDE_DIALECTS } from '../ussd/adapters.ts';
+import type { Host } from './host.ts';
 import type { RunningServer } from './running-server.ts';
 
 const OPEN_DOOR =
@@ -37,6 +38,16 @@ export function warnAtStart(config: Config, log: Log): void {
 function logFindings(findings: readonly Finding[], log: Log): void {
   for (const { level, words, fix } of findings) if (level !== 'fine') log.warn(`${words}. ${fix}`);
 }
+
+/** Logs which stores are open and what is served. In development a line for people says it, and none of the log. */
+export function logOpened({ production }: Config, { places, menus, machines }: Opened, log: Log): void {
+  const level = production ? 'info' : 'debug';
+  for (const place of places) log[level](place, 'a store is open');
+  for (const { id, version } of menus.compiled.values()) log[level]({ flow: id, version }, 'a menu is served');
+  for (const { id, version } of machines) log[level]({ machine: id, version }, 'a machine is served');
+}
+
+type Opened = Pick<Host, 'places' | 'menus' | 'machines'>;
 
 /** Warns of keys that are gone while credentials that they signed still count. */
 export async function warnOfLostIssuers(documents: DocumentStore, config: Config, log: Log): Promise<void> {

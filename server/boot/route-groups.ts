@@ -7,7 +7,8 @@ import type { Config } from '../config/config.ts';
 import { DOCS_ROUTES } from '../docs/routes.ts';
 import { DOMAIN_ROUTES } from '../domain/door.ts';
 import { HEALTH_ROUTES } from '../health/routes.ts';
-import type { DeclaredRoute, RouteGroup } from '../http/route-table.ts';
+import type { Exceptions } from '../http/fast-path.ts';
+import { type DeclaredRoute, pathNames, type RouteGroup } from '../http/route-table.ts';
 import { ussdRouteGroup } from '../ussd/dialects.ts';
 import { operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { INSPECTOR_ROUTES } from '../web/inspector/routes.ts';
@@ -48,4 +49,25 @@ export function ownRoutes(config: RouteSettings, adapters?: Adapters): DeclaredR
   return routeGroups(config, adapters).flatMap(({ access: usual, owns, routes }) =>
     routes.map(({ method, path, access = usual }) => ({ method, path, access, owns })),
   );
+}
+
+// Probes are answered under overload too: else an orchestrator would restart a busy process. So is the health report.
+export const ALWAYS_ANSWERED = new Set(HEALTH_ROUTES.routes.map(({ path }) => path));
+
+/** By path: routes of `rate: 'none'`, where each name in a path has one of few values, and those that are always answered. */
+export function listExceptions(groups: readonly RouteGroup[]): ReadonlyMap<string, Exceptions> {
+  const uncounted = groups.flatMap(({ routes, parameters }) =>
+    routes.filter(({ rate }) => rate === 'none').flatMap(({ path }) => listPaths(path, parameters)),
+  );
+  const exceptions = new Map<string, Exceptions>(uncounted.map((path) => [path, { uncounted: true }]));
+  for (const path of ALWAYS_ANSWERED) exceptions.set(path, { ...exceptions.get(path), always: true });
+  return exceptions;
+}
+
+// A flood of made-up names is counted.
+function listPaths(path: string, parameters: RouteGroup['parameters'] = {}): string[] {
+  const [name] = pathNames(path);
+  if (name === undefined) return [path];
+  const { enum: values = [] } = (parameters[name]?.schema ?? {}) as { readonly enum?: readonly string[] };
+  return values.flatMap((value) => listPaths(path.replace(`:${name}`, value), parameters));
 }

@@ -26,19 +26,19 @@ export async function twinline(args: readonly string[], env: NodeJS.ProcessEnv):
   const verb = await findVerb(name);
   if (!verb) return printUsage(describeUnknown(name));
   if (rest.includes('--help') || rest.includes('-h')) return print(formatHelp(name, verb));
-  let known = env;
+  let names = env;
   try {
-    const given = readEnvFiles(rest, env);
-    if (given.found.length && (name === 'start' || process.stderr.isTTY))
-      console.error(pc.dim(`Settings from ${USUAL_ENV_FILE}: ${given.found.join(', ')}`));
-    known = given.env;
-    return await verb.run(given.args, given.env, { envFiles: given.files });
+    const settings = readEnvFiles(rest, env);
+    if (settings.found.length && (name === 'start' || process.stderr.isTTY))
+      console.error(pc.dim(`Settings from ${USUAL_ENV_FILE}: ${settings.found.join(', ')}`));
+    names = settings.env;
+    return await verb.run(settings.args, settings.env, { envFiles: settings.files });
   } catch (error) {
     if (error instanceof UsageError) return printUsage(`${error.message}\n\n${formatHelp(name, verb)}`);
     if (isParseError(error)) return printUsage(`${describeParseError(error, verb)}\n\n${formatHelp(name, verb)}`);
     if (!(error instanceof TwinlineError)) throw error;
     const { environmentRedactor } = await import('../config/secrets.ts');
-    console.error(pc.red(environmentRedactor(known).text(error.message)));
+    console.error(pc.red(environmentRedactor(names).text(error.message)));
     return isConfigError(error) ? EXIT_CONFIG : 1;
   }
 }
@@ -90,8 +90,13 @@ function readEnvFiles(args: readonly string[], env: NodeJS.ProcessEnv): Invocati
   const isUsual = files.length === 0 && existsSync(USUAL_ENV_FILE);
   const named = isUsual ? [USUAL_ENV_FILE] : files.filter((file) => file !== '');
   const read = named.map((file) => readVariables(file));
-  const found = isUsual ? Object.keys(read[0]!).filter((name) => env[name] === undefined) : [];
-  return { args: rest, env: Object.assign({}, ...read.reverse(), env) as NodeJS.ProcessEnv, files: named, found };
+  const unset = isUsual ? Object.keys(read[0]!).filter((name) => env[name] === undefined) : [];
+  return {
+    args: rest,
+    env: Object.assign({}, ...read.reverse(), env) as NodeJS.ProcessEnv,
+    files: named,
+    found: unset,
+  };
 }
 
 function readVariables(file: string): NodeJS.Dict<string> {

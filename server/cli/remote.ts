@@ -58,8 +58,8 @@ export function remote({ url = DEFAULT_URL, key }: RemoteOptions, env: NodeJS.Pr
       });
       const status = answer.statusCode ?? 0;
       if (status >= 200 && status <= 299) return answer;
-      const said = await readText(answer).catch(() => '');
-      throw serviceError(`${method} ${path}: ${describeAnswer(status, said)}`, status >= 500 || status === 429);
+      const answerText = await readText(answer).catch(() => '');
+      throw serviceError(`${method} ${path}: ${describeAnswer(status, answerText)}`, status >= 500 || status === 429);
     },
   };
 }
@@ -98,10 +98,10 @@ export function readErrorCode(error: unknown): string {
   return cause?.code ?? code ?? message ?? 'it broke';
 }
 
-function describeAnswer(status: number, said: string): string {
+function describeAnswer(status: number, body: string): string {
   try {
     // The doors say why in fields of different names.
-    const { detail: given, error } = JSON.parse(said) as { detail?: string; error?: unknown };
+    const { detail: given, error } = JSON.parse(body) as { detail?: string; error?: unknown };
     const detail = given ?? (typeof error === 'string' ? error : undefined);
     return detail ? `${detail} (${status})` : `the server answered ${status}`;
   } catch {

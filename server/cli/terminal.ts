@@ -9,7 +9,7 @@ import { readErrorCode } from './remote.ts';
 
 export interface ProgressBar {
   /** `done` of the total, in any unit; `lines` so far, and how many of them failed. */
-  update(done: number, counts: { readonly lines: number; readonly failed?: number }): void;
+  update(count: number, counts: { readonly lines: number; readonly failed?: number }): void;
   /** Takes the bar away, so that something can be written. */
   stop(): void;
 }

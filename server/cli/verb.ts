@@ -63,7 +63,7 @@ export function listFlags({ options }: Verb): string[] {
 
 /** The message of parseArgs about arguments that it cannot read, with the nearest flag of the verb. */
 export function describeParseError(error: Error, verb: Verb): string {
-  const [said = ''] = error.message.split(/\. (?=To specify)/);
-  const unknown = /^Unknown option '(--[^']+)'/.exec(said)?.[1];
-  return unknown === undefined ? said : `There is no ${unknown} here.${suggest(unknown, listFlags(verb))}`;
+  const [output = ''] = error.message.split(/\. (?=To specify)/);
+  const unknown = /^Unknown option '(--[^']+)'/.exec(output)?.[1];
+  return unknown === undefined ? output : `There is no ${unknown} here.${suggest(unknown, listFlags(verb))}`;
 }

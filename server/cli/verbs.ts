@@ -87,6 +87,14 @@ export const VERBS: Readonly<Record<string, ListedVerb>> = {
     summary: 'Move all that the stores hold: from one machine to Redis and MongoDB, and back',
     load: async () => (await import('./verbs/move.ts')).moveVerb,
   },
+  backup: {
+    summary: 'Copy DATA_DIR into a folder while servers run, with hashes',
+    load: async () => (await import('./verbs/backup.ts')).backupVerb,
+  },
+  restore: {
+    summary: 'Check a backup, or put it into an empty DATA_DIR',
+    load: async () => (await import('./verbs/backup.ts')).restoreVerb,
+  },
   token: {
     summary: 'Make a token to talk to the agent with, or say what a token holds',
     load: async () => (await import('./verbs/token.ts')).tokenVerb,

@@ -1,6 +1,6 @@
 // How the domain service answers: problem documents, pages, records with their links, and answers that are given once.
 
-import type { Context, Middleware, ParameterizedContext } from 'koa';
+import type { Middleware } from 'koa';
 import { pathSegment } from '../../lib/domain/did/did.ts';
 import type { Idempotency } from '../../lib/domain/idempotency.ts';
 import { type Domain, domainView, findValidity } from '../../lib/domain/twin/record.ts';
@@ -9,8 +9,9 @@ import type { Detail } from '../../lib/errors.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { describeError } from '../http/errors.ts';
 import type { JsonBody } from '../http/json-body.ts';
+import type { Reply, RouteRequest } from '../http/route-table.ts';
 import { readCaller } from './api-keys.ts';
-import { idempotencyKey } from './requests.ts';
+import { ACCEPT_PATCH, idempotencyKey } from './requests.ts';
 
 /** A problem document (RFC 9457) that also carries the shapes of the ecosystem. */
 export interface ProblemDocument {
@@ -24,7 +25,7 @@ export interface ProblemDocument {
 }
 
 /** Turns refusals into problem documents; our own failures go on to the log, and their answers say nothing of them. */
-export function problems(onFault: (error: unknown, ctx: ParameterizedContext) => void): Middleware {
+export function problems(onFault: (error: unknown, request: Pick<RouteRequest, 'state'>) => void): Middleware {
   return async (ctx, next) => {
     try {
       await next();
@@ -33,6 +34,8 @@ export function problems(onFault: (error: unknown, ctx: ParameterizedContext) =>
       if (status >= 500) onFault(error, ctx);
       if (status === 401) ctx.set('WWW-Authenticate', 'Bearer realm="twinline"');
       if (status === 503 || code === 'in-progress') ctx.set('Retry-After', '1');
+      if (status === 406) ctx.vary('Accept');
+      if (status === 415 && ctx.method === 'PATCH') ctx.set('Accept-Patch', ACCEPT_PATCH);
       ctx.status = status;
       ctx.type = 'application/problem+json';
       const problem: ProblemDocument = {
@@ -49,20 +52,20 @@ export function problems(onFault: (error: unknown, ctx: ParameterizedContext) =>
   };
 }
 
-/** Answers with a page; a Link leads to the next one, by the same query with another cursor. */
-export function answerPage(
-  ctx: Context,
+/** A page; a Link leads to the next one, by the same query with another cursor. */
+export function showPage(
+  request: Pick<RouteRequest, 'path' | 'querystring'>,
   { items, next }: { items: readonly object[]; next?: string | undefined },
-): void {
-  if (next !== undefined) ctx.set('Link', `<${nextAddress(ctx, next)}>; rel="next"`);
-  ctx.body = { items, next: next ?? null };
+): Reply {
+  const body = { items, next: next ?? null };
+  return next === undefined ? { body } : { headers: { Link: `<${nextAddress(request, next)}>; rel="next"` }, body };
 }
 
 // The query as it was sent. A colon is legal in a path and in a query (RFC 3986), so DIDs stand there as they are written.
-function nextAddress({ path, querystring }: Context, cursor: string): string {
+function nextAddress({ path, querystring }: Pick<RouteRequest, 'path' | 'querystring'>, cursor: string): string {
   const isCursor = (part: string) => new URLSearchParams(part).has('cursor');
-  const kept = querystring.split('&').filter((part) => part !== '' && !isCursor(part));
-  const query = [...kept, `cursor=${encodeURIComponent(cursor)}`].join('&');
+  const rest = querystring.split('&').filter((part) => part !== '' && !isCursor(part));
+  const query = [...rest, `cursor=${encodeURIComponent(cursor)}`].join('&');
   return uriReference(`${path}?${query}`).replaceAll(/%3A/gi, ':');
 }
 
@@ -77,16 +80,17 @@ const WEAK = /^W\//;
 /** What a proxy that compresses adds to an ETag, such as Apache. */
 const COMPRESSED = /[-;:]{1,2}(gzip|br|deflate|zstd)"$/;
 
-/** Answers 304 in place of the body when the client has this version already. */
-export function spareKnown(ctx: Context, etag: string): void {
-  const tags = ctx
+/** The reply, or 304 when the client has the version of its ETag already. */
+export function sendUnlessCached(request: Pick<RouteRequest, 'get'>, reply: Tagged): Reply {
+  const tags = request
     .get('if-none-match')
     .split(',')
     .map((tag) => tag.trim().replace(WEAK, '').replace(COMPRESSED, '"'));
-  if (!tags.includes(etag) && !tags.includes('*')) return;
-  ctx.status = 304;
-  ctx.body = null;
+  const { headers } = reply;
+  return tags.includes(headers.ETag) || tags.includes('*') ? { status: 304, headers } : reply;
 }
+
+type Tagged = Reply & { readonly headers: { readonly ETag: string } };
 
 /** What is answered, and kept for a repeated request. */
 export interface ApiAnswer {
@@ -96,22 +100,19 @@ export interface ApiAnswer {
 }
 
 /**
- * Answers the request with what `work` gives, once per Idempotency-Key. `work` gets a token that is reserved for the
- * request, for the id of what it makes; without a key there is none.
+ * What `work` gives, once per Idempotency-Key. `work` gets a token that is reserved for the request, for the id of what it
+ * makes; without a key there is none.
  */
 export async function answerOnce(
-  ctx: Context,
+  request: RouteRequest,
   { idempotency, body }: { readonly idempotency: Idempotency; readonly body: Pick<JsonBody, 'text'> },
   work: (token?: string) => Promise<ApiAnswer>,
-): Promise<void> {
-  const { tenant, principal } = readCaller(ctx);
-  const key = idempotencyKey(ctx);
-  const request = { scope: [tenant, principal, ctx.method, ctx.path], content: body.text };
-  const copyAnswer = async (token: string) => ({ ...(await work(token)) });
-  const answer = key === undefined ? await work() : await idempotency.runOnce({ ...request, key }, copyAnswer);
-  ctx.status = answer.status;
-  ctx.set({ ...answer.headers });
-  ctx.body = answer.body;
+): Promise<ApiAnswer> {
+  const key = idempotencyKey(request);
+  if (key === undefined) return work();
+  const { tenant, principal } = readCaller(request);
+  const scope = [tenant, principal, request.method, request.path];
+  return idempotency.runOnce({ scope, content: body.text, key }, async (token) => ({ ...(await work(token)) }));
 }
 
 /** Where more about a twin is. */
@@ -126,11 +127,10 @@ export function twinLinks(did: string) {
   };
 }
 
-/** Answers with a twin and its ETag. */
-export function answerTwin(ctx: Context, domain: Domain, now: number): void {
-  ctx.set('ETag', makeEtag(domain, now));
-  ctx.set('Cache-Control', 'private, no-cache');
-  ctx.body = domainView(domain, now, twinLinks);
+/** A twin and its ETag. */
+export function showTwin(domain: Domain, now: number): Tagged {
+  const headers = { ETag: makeEtag(domain, now), 'Cache-Control': 'private, no-cache' };
+  return { headers, body: domainView(domain, now, twinLinks) };
 }
 
 /** The ETag of a twin: its revision, and what else of the answer may change without one. */

@@ -3,9 +3,11 @@
 import type { Middleware, ParameterizedContext } from 'koa';
 import {
   addRoutes,
+  findHandler,
   listRoutes,
   newRouter,
   type RouteGroup,
+  type RouteRequest,
   refuseMethod,
   refuseUnrouted,
   type ServedRoute,
@@ -28,7 +30,7 @@ import { WEBHOOK_ROUTES, type WebhookDeps } from './routes/webhooks.ts';
 export interface DomainDeps extends TwinDeps, ProposalDeps, CardDeps, EventDeps, BulkDeps, IdentifierDeps, WebhookDeps {
   readonly keys: ApiKeys;
   /** Told of everything that is our fault. */
-  readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
+  readonly onFault: (error: unknown, request: Pick<RouteRequest, 'state'>) => void;
 }
 
 /** Every route of the service, in the order of the documentation. */
@@ -93,11 +95,12 @@ function identifierDoor(deps: DomainDeps, known: Middleware): Middleware {
   return (ctx) => {
     const method = ctx.method === 'HEAD' ? 'GET' : ctx.method;
     const route = IDENTIFIER_ROUTES.routes.find((one) => one.method === method);
-    if (!route?.handle) {
+    const handle = route && findHandler(route);
+    if (!handle) {
       ctx.set('Allow', methods.join(', '));
       throw refuseMethod(ctx, methods);
     }
-    const answer = async () => route.handle!(ctx as never, deps);
+    const answer = async () => handle(ctx as never, deps);
     // No key is needed; but a request with one sees only its own tenant.
     return ctx.get('authorization') === '' ? answer() : known(ctx, answer);
   };

@@ -8,9 +8,9 @@ import { bulk } from '../../lib/domain/bulk/bulk.ts';
 import { issuer } from '../../lib/domain/credential/card.ts';
 import { statusLists } from '../../lib/domain/credential/status-list.ts';
 import { resolver } from '../../lib/domain/did/resolution.ts';
-import { deliveries } from '../../lib/domain/feed/delivery.ts';
+import { Deliveries } from '../../lib/domain/feed/delivery.ts';
 import { feed } from '../../lib/domain/feed/feed.ts';
-import { webhooks } from '../../lib/domain/feed/webhooks.ts';
+import { Webhooks } from '../../lib/domain/feed/webhooks.ts';
 import { idempotency } from '../../lib/domain/idempotency.ts';
 import { DOMAIN_KINDS } from '../../lib/domain/kinds.ts';
 import { registry } from '../../lib/domain/registry.ts';
@@ -74,117 +74,31 @@ export interface DomainOptions {
 }
 
 /** Opens the service; throws ERR_CONFIG when the file of keys or of voting rules cannot be used. */
-export async function openDomain({
-  documents,
-  apiKeysFile,
-  governanceFile,
-  oracleKeys,
-  publicUrl,
-  keyring,
-  clock,
-  webhookSender: sender,
-  production,
-  inspector,
-  audit,
-  log,
-  onProblem,
-}: DomainOptions): Promise<DomainService> {
+export async function openDomain(options: DomainOptions): Promise<DomainService> {
+  const { documents, apiKeysFile, governanceFile, clock, production, audit, log } = options;
   const onFailure = (what: string) => (error: unknown) => {
-    onProblem();
+    options.onProblem();
     log.error({ err: error }, what);
   };
-  const noteKeys = ({ digest, keys }: HeldKeys) =>
-    noteChange(audit, { action: 'keys.changed', file: apiKeysFile, digest, more: { keys } });
-  // Keys that were taken away must count for nothing at once, so they are noted once they are read, as soon as that can be.
-  let unnoted: HeldKeys | undefined;
-  const noteUnnoted = async (): Promise<void> => {
-    const held = unnoted;
-    unnoted = undefined;
-    if (!held) return;
-    await noteKeys(held).catch((error: unknown) => {
-      unnoted ??= held;
-      throw error;
-    });
-  };
+  const notes = keyNotes(audit, apiKeysFile);
   const { keys, governance } = readDomainFiles(governanceFile, {
     ...{ file: apiKeysFile, production, log, clock },
     onChange: (held) => {
-      unnoted = held;
-      void noteUnnoted().catch(onFailure('keys.changed is not in the audit log yet; it is tried again'));
+      notes.put(held);
+      void notes.write().catch(onFailure('keys.changed is not in the audit log yet; it is tried again'));
     },
   });
   if (production && governanceFile === undefined) log.warn(BUILT_IN_RULES);
   await documents.declare(DOMAIN_KINDS);
   const digest = createHash('sha256').update(JSON.stringify(governance)).digest('base64url');
   await noteChange(audit, { action: 'governance.changed', file: governanceFile, digest });
-  if (keys.held) await noteKeys(keys.held);
-  const counts = domainCounts();
-  const votes = verification({
-    documents,
-    clock,
-    governance,
-    electorate: keys.voters,
-    inspector,
-    onStep: counts.onStep,
-    onProblem: ({ id, error }) => {
-      onProblem();
-      log.error({ err: error, proposal: id }, 'a proposal cannot go on; it is tried again');
-    },
-  });
-  const settleVotes = votes.settle;
+  if (keys.held) notes.put(keys.held);
+  await notes.write();
   const journal = auditJournal({ audit, documents });
-  const twins = registry({
-    documents,
-    clock,
-    settleVotes,
-    linksTo: twinLinks,
-    onMaterialChange: votes.subjectChanged,
-  });
-  const repeated = idempotency({ documents, clock });
-  const [active, ...older] = oracleKeys;
-  const issuers = [issuer(active), ...older.map(issuer)] as const;
-  const events = feed({ documents, clock, onProblem: onFailure('the feed of events cannot be read') });
-  const streams = eventStreams({ clock, onProblem: onFailure('a stream of events was cut off') });
-  const hooks = {
-    documents,
-    clock,
-    keyring,
-    feed: events,
-    post: webhookSender(sender),
-    onProblem: onFailure('webhooks cannot be delivered to'),
-    onTry: counts.onTry,
-  };
-  const sending = deliveries(hooks);
-  const drawer = twinDrawer();
-  const door = domainDoor({
-    drawGraph: drawer.draw,
-    keys,
-    documents,
-    feed: events,
-    streams,
-    webhooks: webhooks({ ...hooks, deliveries: sending }),
-    registry: twins,
-    verification: votes,
-    settleVotes,
-    pages: proposalPages({ documents, verification: votes, keyring, clock, publicUrl }),
-    credits: credits({ documents, clock, settleVotes }),
-    governance,
-    idempotency: repeated,
-    bulk: bulk({ documents, clock, idempotency: repeated }),
-    imports: importPlaces(),
-    signedCards: makeCardCache(),
-    statusLists: statusLists({ documents, issuers, clock, settleVotes }),
-    publicUrl,
-    resolve: resolver({ documents, clock, publicTenant: DEFAULT_TENANT, settleVotes }),
-    clock,
-    onFault: (error, ctx) => {
-      onProblem();
-      log.error({ err: error, requestId: ctx.state.requestId }, 'a request to the domain service failed');
-    },
-    audit,
-  });
+  const parts = makeParts(options, { keys, governance, onFailure });
+  const { counts, votes, twins, repeated, events, streams, sending, drawer } = parts;
   return {
-    door,
+    door: openDoor(options, parts),
     keys,
     metrics: counts.metrics,
     async sweep() {
@@ -192,7 +106,7 @@ export async function openDomain({
       const limit = COMMON_LIMITS.sweepBatch;
       const [isBehind, , ...done] = await Promise.all([
         journal.round(),
-        noteUnnoted(),
+        notes.write(),
         twins.sweep(settled - SERVER_LIMITS.provisionalMs, limit),
         repeated.sweep(settled, limit),
         votes.sweep(limit),
@@ -205,6 +119,91 @@ export async function openDomain({
       events.close();
       await Promise.all([sending.close(), drawer.close()]);
       await journal.catchUp().catch(onFailure('the audit log is behind the journal: the next start goes on there'));
+    },
+  };
+}
+
+interface PartOptions {
+  readonly keys: ApiKeys;
+  readonly governance: Governance;
+  /** Reports an error of background work. */
+  readonly onFailure: (what: string) => (error: unknown) => void;
+}
+
+type DomainParts = ReturnType<typeof makeParts>;
+
+/** What the routes work with. */
+function makeParts(options: DomainOptions, { keys, governance, onFailure }: PartOptions) {
+  const { documents, clock, keyring, inspector, log, webhookSender: sender } = options;
+  const counts = domainCounts();
+  const votes = verification({
+    ...{ documents, clock, governance, inspector, electorate: keys.voters, onStep: counts.onStep },
+    onProblem: ({ id, error }) => {
+      options.onProblem();
+      log.error({ err: error, proposal: id }, 'a proposal cannot go on; it is tried again');
+    },
+  });
+  const { settle: settleVotes, subjectChanged: onMaterialChange } = votes;
+  const events = feed({ documents, clock, onProblem: onFailure('the feed of events cannot be read') });
+  const hooks = {
+    ...{ documents, clock, keyring, feed: events, post: webhookSender(sender), onTry: counts.onTry },
+    onProblem: onFailure('webhooks cannot be delivered to'),
+  };
+  const sending = new Deliveries(hooks);
+  return {
+    ...{ keys, governance, counts, votes, events, sending },
+    twins: registry({ documents, clock, settleVotes, linksTo: twinLinks, onMaterialChange }),
+    repeated: idempotency({ documents, clock }),
+    streams: eventStreams({ clock, onProblem: onFailure('a stream of events was cut off') }),
+    hooks: new Webhooks({ ...hooks, deliveries: sending }),
+    drawer: twinDrawer(),
+  };
+}
+
+function openDoor(options: DomainOptions, parts: DomainParts): DomainDoor {
+  const { documents, oracleKeys, publicUrl, keyring, clock, audit, log } = options;
+  const { keys, governance, votes, twins, repeated, events, streams, hooks, drawer } = parts;
+  const { settle: settleVotes } = votes;
+  const [active, ...older] = oracleKeys;
+  const issuers = [issuer(active), ...older.map(issuer)] as const;
+  return domainDoor({
+    ...{ documents, publicUrl, clock, audit, keys, governance, streams, settleVotes, feed: events, webhooks: hooks },
+    ...{ registry: twins, verification: votes, idempotency: repeated },
+    drawGraph: drawer.draw,
+    pages: proposalPages({ documents, verification: votes, keyring, clock, publicUrl }),
+    credits: credits({ documents, clock, settleVotes }),
+    bulk: bulk({ documents, clock, idempotency: repeated }),
+    imports: importPlaces(),
+    signedCards: makeCardCache(),
+    statusLists: statusLists({ documents, issuers, clock, settleVotes }),
+    resolve: resolver({ documents, clock, publicTenant: DEFAULT_TENANT, settleVotes }),
+    onFault: (error, { state }) => {
+      options.onProblem();
+      log.error({ err: error, requestId: state.requestId }, 'a request to the domain service failed');
+    },
+  });
+}
+
+/**
+ * Notes in the audit log which keys are read. Keys that were taken away must count for nothing at once, so they are noted
+ * once they are read, as soon as that can be.
+ */
+function keyNotes(audit: Audit, file: string | undefined) {
+  let unnoted: HeldKeys | undefined;
+  return {
+    put(held: HeldKeys): void {
+      unnoted = held;
+    },
+    /** Notes the keys that were put last, if they are not noted yet; they stay to be noted when it rejects. */
+    async write(): Promise<void> {
+      const held = unnoted;
+      unnoted = undefined;
+      if (!held) return;
+      const { digest, keys } = held;
+      await noteChange(audit, { action: 'keys.changed', file, digest, more: { keys } }).catch((error: unknown) => {
+        unnoted ??= held;
+        throw error;
+      });
     },
   };
 }

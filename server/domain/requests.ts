@@ -1,7 +1,6 @@
 // Requests to the domain service: what its routes declare in common, and parameters, bodies and preconditions as they read them.
 
 import type { ErrorObject } from 'ajv';
-import type { Context } from 'koa';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { type Reason, refuse, refuseFlaw } from '../../lib/domain/problems.ts';
@@ -10,7 +9,7 @@ import { cutText } from '../../lib/errors.ts';
 import { describeValue, type InputRules, readInput } from '../http/check-input.ts';
 import { PROBLEM_ANSWERS } from '../http/common-answers.ts';
 import { BodyError, JSON_TYPES, type JsonBody, type JsonBodyOptions, readJsonBody } from '../http/json-body.ts';
-import type { Parameter, RouteGroup } from '../http/route-table.ts';
+import type { Parameter, ReplyRoute, RouteGroup, RouteRequest } from '../http/route-table.ts';
 
 const TEXT = { type: 'string' } as const;
 
@@ -64,7 +63,8 @@ export const IF_NONE_MATCH: { readonly [name: string]: Parameter } = {
 export const MADE = { Location: 'Where it is', ETag: 'Its revision' };
 export const NOT_CHANGED = { description: 'What you have is what there is' };
 
-type DomainGroup<Deps> = Omit<RouteGroup<Deps>, 'access'> & Partial<Pick<RouteGroup<Deps>, 'access'>>;
+type DomainGroup<Deps> = Omit<RouteGroup<Deps>, 'access' | 'routes'> &
+  Partial<Pick<RouteGroup<Deps>, 'access'>> & { readonly routes: readonly ReplyRoute<Deps>[] };
 
 /** A group of routes of the domain service, with its problems; for holders of a key unless it says otherwise. */
 export function domainGroup<Deps>(group: DomainGroup<Deps>): RouteGroup<Deps> {
@@ -109,16 +109,19 @@ export const DOMAIN_INPUT: InputRules = {
 const REASONS: { readonly [pointer: string]: Reason } = { '/query/limit': 'bad-limit', '/query/cursor': 'bad-cursor' };
 
 /** The query as the route declares it: `parameters` is what its `query` is. */
-export function readQuery<All extends Parameters>(ctx: Pick<Context, 'state'>, _parameters: All): ParameterValues<All> {
-  return readInput<{ query: ParameterValues<All> }>(ctx).query;
+export function readQuery<All extends Parameters>(
+  request: Pick<RouteRequest, 'state'>,
+  _parameters: All,
+): ParameterValues<All> {
+  return readInput<{ query: ParameterValues<All> }>(request).query;
 }
 
 /** As {@link readQuery}, of headers; an empty one is missing. */
 export function readHeaders<All extends Parameters>(
-  ctx: Pick<Context, 'state'>,
+  request: Pick<RouteRequest, 'state'>,
   _parameters: All,
 ): ParameterValues<All> {
-  return readInput<{ headers: ParameterValues<All> }>(ctx).headers;
+  return readInput<{ headers: ParameterValues<All> }>(request).headers;
 }
 
 /** The revision that the cursor of a list of revisions stands for; throws `bad-cursor`. */
@@ -134,13 +137,12 @@ export const PATCH_TYPES = ['application/merge-patch+json', 'application/json-pa
 export const ACCEPT_PATCH = PATCH_TYPES.slice(0, 2).join(', ');
 
 /** Reads the body; throws `unsupported-media-type`, `too-large`, `bad-request` or `invalid`. */
-export async function readBody(ctx: Context, options: JsonBodyOptions = {}): Promise<JsonBody> {
+export async function readBody(request: RouteRequest, options: JsonBodyOptions = {}): Promise<JsonBody> {
   try {
-    return await readJsonBody(ctx, options);
+    return await readJsonBody(request, options);
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
     const { fault, flaw, kind, message } = error;
-    if (fault === 'type' && ctx.method === 'PATCH') ctx.set('Accept-Patch', ACCEPT_PATCH);
     if (flaw) throw refuseFlaw(flaw, 'The body');
     throw refuse(kind as Reason, fault === 'too-large' ? `${message} Use /v1/bulk for many twins.` : message);
   }
@@ -152,8 +154,8 @@ const TAG = /^"([1-9]\d*)(?:-[\w.-]+)?"$/;
  * The revision that If-Match asks for: `present` for `*` or when it is one of several, another one (which will not
  * match) for what is no ETag of ours, undefined without the header. Throws `revision-changed` for weak ones.
  */
-export function readIfMatch(ctx: Context, present: number): number | undefined {
-  const header = ctx.get('if-match').trim();
+export function readIfMatch(request: Pick<RouteRequest, 'get'>, present: number): number | undefined {
+  const header = request.get('if-match').trim();
   if (header === '') return undefined;
   const tags = header.split(',').map((tag) => tag.trim());
   const revisions = tags.map((tag) => Number(TAG.exec(tag)?.[1] ?? Number.NaN));
@@ -167,19 +169,19 @@ export function readIfMatch(ctx: Context, present: number): number | undefined {
 }
 
 /** As {@link readIfMatch}; throws `precondition-required` without the header. */
-export function requireIfMatch(ctx: Context, present: number): number {
-  const expected = readIfMatch(ctx, present);
+export function requireIfMatch(request: Pick<RouteRequest, 'get'>, present: number): number {
+  const expected = readIfMatch(request, present);
   if (expected !== undefined) return expected;
   throw refuse('precondition-required', 'Send If-Match with the ETag of what you have seen.');
 }
 
 /** A patch of one of PATCH_TYPES; what calls itself JSON is a merge patch. */
-export async function readPatch(ctx: Context): Promise<Patch> {
-  const { type, value } = await readBody(ctx, { types: PATCH_TYPES });
+export async function readPatch(request: RouteRequest): Promise<Patch> {
+  const { type, value } = await readBody(request, { types: PATCH_TYPES });
   return { type: type === 'application/json-patch+json' ? 'json' : 'merge', patch: value };
 }
 
 /** The Idempotency-Key of a request to a route that declares it, if it has one. */
-export function idempotencyKey(ctx: Pick<Context, 'state'>): string | undefined {
-  return readHeaders(ctx, IDEMPOTENCY_KEY)['Idempotency-Key'];
+export function idempotencyKey(request: Pick<RouteRequest, 'state'>): string | undefined {
+  return readHeaders(request, IDEMPOTENCY_KEY)['Idempotency-Key'];
 }

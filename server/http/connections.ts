@@ -64,32 +64,11 @@ const TOO_SLOW = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n';
 
 /** Watches the connections of a server from now on. */
 export function watchConnections(server: Server, options: ConnectionOptions = {}): Connections {
-  const { stallMs = SERVER_LIMITS.answerStallMs, clock = systemClock, countedAs, onRefused, onCut } = options;
+  const { stallMs = SERVER_LIMITS.answerStallMs, clock = systemClock, onCut } = options;
   const { leastBytes = SERVER_LIMITS.answerLeastBytes, leastMs = SERVER_LIMITS.answerLeastMs } = options;
   const { bodyBytes = SERVER_LIMITS.bodyLeastBytes, bodyMs = SERVER_LIMITS.bodyLeastMs } = options;
-  const { perClient = SERVER_LIMITS.connectionsPerClient } = options;
   const arriving = new WeakMap<Socket, Arriving>();
   const open = new Map<Socket, ClientProgress | undefined>();
-  const counts = new Map<string, number>();
-
-  function enter(socket: Socket): void {
-    // A connection is handed in again when its request for another protocol is not heeded.
-    if (open.has(socket)) return;
-    open.set(socket, undefined);
-    const client = countedAs?.(socket);
-    const count = client === undefined ? 0 : (counts.get(client) ?? 0) + 1;
-    if (client !== undefined) counts.set(client, count);
-    socket.once('close', () => {
-      open.delete(socket);
-      if (client === undefined) return;
-      const left = counts.get(client)! - 1;
-      if (left > 0) counts.set(client, left);
-      else counts.delete(client);
-    });
-    if (count <= perClient) return;
-    onRefused?.(client!);
-    socket.destroy();
-  }
 
   function findTrouble(socket: Socket, now: number): CutReason | undefined {
     const unsent = unsentAnswer(socket);
@@ -134,7 +113,7 @@ export function watchConnections(server: Server, options: ConnectionOptions = {}
     }
   }
 
-  server.on('connection', enter);
+  server.on('connection', connectionCounter(open, options));
   const stop = every(clock, Math.min(LOOK_MS, stallMs / 4), look);
   return {
     look,
@@ -149,6 +128,33 @@ export function watchConnections(server: Server, options: ConnectionOptions = {}
       for (const answer of sending) answer!.finished = true;
     },
     stop,
+  };
+}
+
+/** Enters connections into `open`, and ends those of a client that has too many. */
+function connectionCounter(
+  open: Map<Socket, ClientProgress | undefined>,
+  options: ConnectionOptions,
+): (socket: Socket) => void {
+  const { perClient = SERVER_LIMITS.connectionsPerClient, countedAs, onRefused } = options;
+  const counts = new Map<string, number>();
+  return (socket) => {
+    // A connection is handed in again when its request for another protocol is not heeded.
+    if (open.has(socket)) return;
+    open.set(socket, undefined);
+    const client = countedAs?.(socket);
+    const count = client === undefined ? 0 : (counts.get(client) ?? 0) + 1;
+    if (client !== undefined) counts.set(client, count);
+    socket.once('close', () => {
+      open.delete(socket);
+      if (client === undefined) return;
+      const left = counts.get(client)! - 1;
+      if (left > 0) counts.set(client, left);
+      else counts.delete(client);
+    });
+    if (count <= perClient) return;
+    onRefused?.(client!);
+    socket.destroy();
   };
 }
 

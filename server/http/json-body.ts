@@ -54,7 +54,10 @@ export class BodyError extends Refusal {
 }
 
 /** Reads the body of a request; throws BodyError. */
-export async function readJsonBody(ctx: Context, options: JsonBodyOptions = {}): Promise<JsonBody> {
+export async function readJsonBody(
+  ctx: Pick<Context, 'get' | 'request'>,
+  options: JsonBodyOptions = {},
+): Promise<JsonBody> {
   const { types = JSON_TYPES, optional = false, maxBytes = SERVER_LIMITS.jsonBodyBytes } = options;
   const type = mediaType(ctx);
   if (optional && !hasBody(ctx)) return { type, value: null, text: '' };
@@ -62,7 +65,7 @@ export async function readJsonBody(ctx: Context, options: JsonBodyOptions = {}):
     const named = types.filter((name) => /^[^+].*json/.test(name)).join(' or ');
     throw new BodyError('type', `A body of type ${JSON.stringify(type)} is not read here. Send ${named}.`);
   }
-  await parserFor(maxBytes)(ctx, async () => {});
+  await parserFor(maxBytes)(ctx as Context, async () => {});
   const { body, rawBody: text = '' } = ctx.request as { body?: unknown; rawBody?: string };
   if (optional && text.trim() === '') return { type, value: null, text };
   if (isForm(type) && !LOOKS_LIKE_JSON.test(text)) throw formError();

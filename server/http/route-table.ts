@@ -26,6 +26,36 @@ export interface Route<Deps = never> extends RouteDescription {
   handle(ctx: Context, deps: Deps): unknown;
 }
 
+/** What a handler reads of a request. A context of Koa is one. */
+export interface RouteRequest
+  extends Pick<Context, 'method' | 'path' | 'querystring' | 'state' | 'get' | 'accepts' | 'request' | 'req'> {
+  /** Of the path. */
+  readonly params: { readonly [name: string]: string };
+}
+
+/** An answer as a value. */
+export interface Reply {
+  /** @default 200 */
+  readonly status?: number;
+  /** `Vary` adds to what is there. */
+  readonly headers?: { readonly [name: string]: string };
+  /** An object is sent as JSON, a stream as it comes. */
+  readonly body?: object | string;
+}
+
+/** An answer that writes itself: a stream that goes on, a page. */
+export type ReplyWriter = (ctx: Context) => unknown;
+
+/** A route whose handler returns its answer instead of writing it. */
+export interface ReplyRoute<Deps = never> extends RouteDescription {
+  /** Throws what is answered as an error. */
+  reply(request: RouteRequest, deps: Deps): Reply | ReplyWriter | Promise<Reply | ReplyWriter>;
+}
+
+type GroupedRoute<Deps> = RouteDescription &
+  Partial<Pick<Route<Deps>, 'handle'>> &
+  Partial<Pick<ReplyRoute<Deps>, 'reply'>>;
+
 /** Routes that belong together: they share a heading of the documentation, what they need, and what each of them may answer. */
 export interface RouteGroup<Deps = never> {
   /** The heading under which they are shown. */
@@ -35,7 +65,7 @@ export interface RouteGroup<Deps = never> {
   readonly access: Access;
   /** First segments of paths, `/v1`, below which it answers everything, also what is no route: others add none there. */
   readonly owns?: readonly string[];
-  readonly routes: readonly (RouteDescription & Partial<Route<Deps>>)[];
+  readonly routes: readonly GroupedRoute<Deps>[];
   /** Of the parameters in its paths, by name. */
   readonly parameters?: { readonly [name: string]: Parameter };
   /** Answers of every route of the group. */
@@ -78,7 +108,8 @@ export function addRoutes<Deps>(
   { deps, guards = {}, input = PLAIN_INPUT }: AddedRoutes<Deps>,
 ): void {
   for (const route of routes) {
-    const { method, path, access = usual, ownPages, handle } = route;
+    const { method, path, access = usual, ownPages } = route;
+    const handle = findHandler(route);
     if (!handle) continue;
     const check = inputCheck(route, input);
     const needed = [...(access === 'public' ? [] : [access]), ...(ownPages ? (['ownPages'] as const) : [])];
@@ -89,6 +120,27 @@ export function addRoutes<Deps>(
     };
     router.register(path, [method.toLowerCase()], [...before, answer as Middleware], router.opts);
   }
+}
+
+/** What answers a request to the route, by writing to its context; undefined for a route that is only described. */
+export function findHandler<Deps>(route: GroupedRoute<Deps>): ((ctx: Context, deps: Deps) => unknown) | undefined {
+  const { handle, reply } = route;
+  if (handle || !reply) return handle;
+  return async (ctx, deps) => sendReply(ctx, await reply(ctx as Context & RouteRequest, deps));
+}
+
+async function sendReply(ctx: Context, reply: Reply | ReplyWriter): Promise<void> {
+  if (typeof reply === 'function') {
+    await reply(ctx);
+    return;
+  }
+  const { status = 200, headers = {}, body } = reply;
+  ctx.status = status;
+  for (const [name, value] of Object.entries(headers))
+    if (name === 'Vary') ctx.vary(value.split(', '));
+    else ctx.set(name, value);
+  // After the headers, which may say of what type it is.
+  if (body !== undefined) ctx.body = body;
 }
 
 /** Tells which requests are for operators, or for our own pages: those to the routes of these groups that say so. */

@@ -63,8 +63,8 @@ async function countNotRun(
   { flow: isMeant, test: isRun }: CheckedTests,
 ): Promise<number> {
   const broken = files.map(cutFlowName).filter((name) => !compiled.has(name) && isMeant(name));
-  const found = await Promise.all(broken.map((name) => readTests(folder, name)));
-  return found.flatMap((one) => one?.file?.tests.filter(isRun) ?? []).length;
+  const tests = await Promise.all(broken.map((name) => readTests(folder, name)));
+  return tests.flatMap((one) => one?.file?.tests.filter(isRun) ?? []).length;
 }
 
 interface CheckedTests {

@@ -60,13 +60,13 @@ export function machinesFrom({ MACHINES = '' }: NodeJS.ProcessEnv, services: Rea
 }
 
 // What else a module exports is its own affair, unless it exports no conversation.
-function chooseExports(exported: object): readonly unknown[] {
-  const all = listExports(exported);
+function chooseExports(module: object): readonly unknown[] {
+  const all = listExports(module);
   const conversations = all.filter(isConversation);
   return conversations.length ? conversations : [all.find((value) => findMachine(value) !== undefined)];
 }
 
-const listExports = (exported: object): unknown[] => [...new Set(Object.values(exported).flat())];
+const listExports = (module: object): unknown[] => [...new Set(Object.values(module).flat())];
 
 const METHODS = ['read', 'render', 'waitText', 'redact', 'callPolicy'];
 

@@ -49,8 +49,8 @@ export function lintDoors({ ussd, agent }: Pick<Config, 'ussd' | 'agent'>): Lint
 export async function readMenus(menus: MenuFolder): Promise<Menus> {
   const texts = await readFlowFiles(menus.folder);
   const name = nameMenus(texts, menus);
-  const kept = name === undefined ? undefined : recent.get(name);
-  if (kept && kept.clock === menus.clock) return kept.menus;
+  const entry = name === undefined ? undefined : recent.get(name);
+  if (entry && entry.clock === menus.clock) return entry.menus;
   const read = compileMenus(texts, menus);
   if (name === undefined) return read;
   recent.delete([...recent.keys()].at(-MENUS_KEPT) ?? name);
@@ -123,8 +123,8 @@ export async function readTests(folder: string, flow: string): Promise<ParsedFlo
 
 /** What is wrong with the files of tests beside these files of flows. */
 export async function readTestProblems(folder: string, files: readonly string[]): Promise<Problem[]> {
-  const found = await Promise.all(files.map((file) => readTests(folder, cutFlowName(file))));
-  return found.flatMap((tests) => tests?.problems ?? []);
+  const parsed = await Promise.all(files.map((file) => readTests(folder, cutFlowName(file))));
+  return parsed.flatMap((tests) => tests?.problems ?? []);
 }
 
 /** The flow compiled, or in words why it cannot be. */

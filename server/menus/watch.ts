@@ -149,13 +149,13 @@ function isSame(one: CompiledFlow, other: CompiledFlow | undefined): boolean {
   return one.hash === other?.hash && one.version === other.version;
 }
 
-async function listFailedTests(compiled: CompiledFlow, folder: string): Promise<string[]> {
-  const tests = await readTests(folder, compiled.id);
+async function listFailedTests(flow: CompiledFlow, folder: string): Promise<string[]> {
+  const tests = await readTests(folder, flow.id);
   if (!tests) return [];
   if (!tests.file) return tests.problems.map(problemLine);
-  const report = await runFlowTests(compiled, tests.file);
+  const report = await runFlowTests(flow, tests.file);
   return report.tests.flatMap(({ name, failures }) =>
-    failures.map((failure) => `flow "${compiled.id}", test "${name}": ${failureText(failure)}`),
+    failures.map((failure) => `flow "${flow.id}", test "${name}": ${failureText(failure)}`),
   );
 }
 

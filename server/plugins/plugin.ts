@@ -1,7 +1,8 @@
 // The plugin interface: routes, tools, gates and listeners that a deployment adds to the agent service. Plugins are trusted.
 
-import type { Agent, Sent } from '../../lib/agent/agent.ts';
+import type { Agent } from '../../lib/agent/agent.ts';
 import type { RunReport, RunStart } from '../../lib/agent/options.ts';
+import type { Sent } from '../../lib/agent/requests.ts';
 import type { RoomEvent } from '../../lib/agent/room.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Delegations } from '../../lib/delegation/delegations.ts';

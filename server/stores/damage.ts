@@ -8,7 +8,11 @@ import type { Config } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 
 /** What is damaged, in words; empty when all is whole, or nothing is there. Throws what the system says when it cannot be read. */
-export async function listDamage({ dataDir, redisUrl, mongodbUrl }: Config): Promise<string[]> {
+export async function listDamage({
+  dataDir,
+  redisUrl,
+  mongodbUrl,
+}: Pick<Config, 'dataDir' | 'redisUrl' | 'mongodbUrl'>): Promise<string[]> {
   if (dataDir === IN_MEMORY) return [];
   const checks: (() => void | Promise<void>)[] = [
     ...(redisUrl === undefined

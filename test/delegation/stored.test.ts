@@ -5,15 +5,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
-import {
-  DELEGATION,
-  DELEGATION_KINDS,
-  type Delegations,
-  delegations,
-  revocations,
-} from '../../lib/delegation/delegations.ts';
+import { DELEGATION, DELEGATION_KINDS, type Delegations, delegations } from '../../lib/delegation/delegations.ts';
 import { type TokenGuard, tokenGuard } from '../../lib/delegation/guard.ts';
 import type { OracleKey } from '../../lib/delegation/oracle-key.ts';
+import { revocations } from '../../lib/delegation/revocations.ts';
 import { inspectToken, mintDelegation } from '../../lib/delegation/tokens.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { parseKeyring } from '../../lib/keyring.ts';

@@ -4,8 +4,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Drawing } from '../../lib/diagram/drawing.ts';
 import { flowDrawing } from '../../lib/diagram/flow-drawing.ts';
-import { listTargets } from '../../lib/flow/format/flow.ts';
 import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
+import { listTargets } from '../../lib/flow/screens/kinds.ts';
 import { flowOf, menuTo } from '../flow/phone.ts';
 import { everything, nodesOf, shipped } from './machines.ts';
 

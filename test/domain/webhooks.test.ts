@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SimulatedClock } from '../../lib/clock.ts';
 import type { Caller } from '../../lib/domain/caller.ts';
-import { type Deliveries, deliveries } from '../../lib/domain/feed/delivery.ts';
+import { Deliveries } from '../../lib/domain/feed/delivery.ts';
 import { feed } from '../../lib/domain/feed/feed.ts';
 import {
   deadLetterId,
@@ -14,7 +14,7 @@ import {
   type StoredProgress,
   sealSecret,
 } from '../../lib/domain/feed/webhook.ts';
-import { webhooks } from '../../lib/domain/feed/webhooks.ts';
+import { Webhooks } from '../../lib/domain/feed/webhooks.ts';
 import { DELIVERY, DOMAIN, DOMAIN_KINDS, WEBHOOK } from '../../lib/domain/kinds.ts';
 import { DOMAIN_LIMITS } from '../../lib/domain/limits.ts';
 import { TwinlineError } from '../../lib/errors.ts';
@@ -45,7 +45,7 @@ async function bench() {
   const sent: Sent[] = [];
   const answers = new Map<string, (n: number) => Promise<number> | number | Receipt>();
   const open: { feed: ReturnType<typeof feed>; deliveries: Deliveries }[] = [];
-  const hooks = new Map<number, ReturnType<typeof webhooks>>();
+  const hooks = new Map<number, Webhooks>();
   const tries: string[] = [];
 
   function instance(store = documents) {
@@ -58,9 +58,9 @@ async function bench() {
     };
     const events = feed({ documents: store, clock, pollMs: Number.MAX_SAFE_INTEGER });
     const ground = { documents: store, clock, keyring, feed: events, post, onProblem: () => {} };
-    const sending = deliveries({ ...ground, onTry: (result) => tries.push(result) });
+    const sending = new Deliveries({ ...ground, onTry: (result) => tries.push(result) });
     open.push({ feed: events, deliveries: sending });
-    hooks.set(by, webhooks({ ...ground, deliveries: sending, resolve: async () => [] }));
+    hooks.set(by, new Webhooks({ ...ground, deliveries: sending, resolve: async () => [] }));
     return sending;
   }
 

@@ -1,10 +1,9 @@
-// Edits of problems beyond the tables of mistakes: those that would make another error are taken away, several do not disturb each other.
+// Fixes of problems beyond the tables of mistakes: only what is certain is offered, and several do not disturb each other.
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseFlow } from '../../lib/flow/format/parse.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
-import { checkFlow, lintFlow } from '../../lib/flow/lint/lint.ts';
+import { checkFlow } from '../../lib/flow/lint/lint.ts';
 import { BASES } from './lint-cases/bases.ts';
 
 const test = suite('edits of problems');
@@ -18,18 +17,20 @@ function check(edit: readonly [from: string, to: string]): readonly Problem[] {
   return checkFlow(CALLER.replace(...edit), 'caller.flow.json', KNOWN).problems;
 }
 
-test('an edit that would make another error is taken away, and its words stay', () => {
-  const wrong = CALLER.replace('"Thank you."', '"Thank you {{depot.name}}."');
-  const { flow, source } = parseFlow(wrong, 'caller.flow.json');
-  const [raw] = lintFlow(flow!, { ...KNOWN, source });
-  assert.is(raw!.edit?.insert, 'depots', 'the rule alone proposes it');
-  const [found, ...more] = check(['"Thank you."', '"Thank you {{depot.name}}."']);
+test('a fix that would make another error is not offered', () => {
+  const [misspelt, ...more] = check(['"Thank you."', '"Thank you {{depot.name}}."']);
   assert.equal(more, []);
-  assert.is(found!.edit, undefined);
-  assert.match(found!.message, 'Did you mean "depots"?');
+  assert.is(misspelt!.edit, undefined, 'a list has no fields');
+  assert.match(misspelt!.message, 'Did you mean "depots"?');
+  const [whole] = check(['"Thank you."', '"Thank you {farmer}."']);
+  assert.equal([whole!.code, whole!.edit], ['single-braces', undefined], 'an object cannot be printed');
+  const { text, file, known } = BASES.wallet;
+  const secret = text.replace('Thank you. Goodbye.', 'Thank you. %pin%');
+  const shown = checkFlow(secret, file, known).problems.find(({ code }) => code === 'missing-braces');
+  assert.ok(shown && !shown.edit, 'a secret cannot be printed');
 });
 
-test('a wrong edit does not take the right ones beside it away', () => {
+test('several mistakes each have their own fix', () => {
   const text = CALLER.replace('"Thank you."', '"Thank you {{depot.name}}."')
     .replace('"items": "depots"', '"items": "=depots"')
     .replace('{{farmer.name}}', '{{farmer.nmae}}')

@@ -77,23 +77,6 @@ test('an answer that only chooses the way is used, though nothing reads its vari
   );
 });
 
-test('a language that is chosen on the way, or on a screen further on, comes to every screen', () => {
-  const asks = (condition: string) =>
-    WALLET.replace('"text": { "en": "Exit"', `"when": "${condition}", "text": { "en": "Exit"`);
-  const unread = (text: string) => checkFlow(text, FILE).problems.filter(({ code }) => code === 'unreachable');
-  const only = (condition: string) =>
-    asks(condition).replace(
-      '"sn": "Buda" }, "to": "bye" }\n      ]\n    },\n    "loadTx"',
-      '"sn": "Buda" }, "to": "home" }\n      ]\n    },\n    "loadTx"',
-    );
-  assert.match(unread(only("lang == 'en'")).map(problemLine).join(), 'No caller who reads "sn" comes to screen "bye"');
-  assert.equal(unread(asks("lang == 'en'")), [], 'another way leads there');
-  assert.equal(unread(only("lang == 'en' or name != null")), [], 'more than the language decides');
-  assert.equal(unread(only("lang != 'fr'")), [], 'no language of the flow is left out');
-  const chosen = only("lang == 'en'").replace('{ "id": "exit",', '{ "id": "exit", "set": { "lang": "sn" },');
-  assert.match(unread(chosen).map(problemLine).join(), 'No caller who reads "en"', 'it is chosen on the way');
-});
-
 test('a character outside GSM is meant when the flow says so', () => {
   const text = WALLET.replace('"Goodbye"', '"Goodbye ✓"').replace('"gsm7"', '"any"');
   assert.equal(checkFlow(text, FILE).problems, []);

@@ -10,23 +10,15 @@ import * as assert from 'uvu/assert';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { ENGLISH } from '../../lib/flow/format/default-words.ts';
-import {
-  type CallScreen,
-  DEFAULT_KEYS,
-  durationMs,
-  type Flow,
-  type Migration,
-  type Option,
-  type Screen,
-  type Variable,
-  type Way,
-} from '../../lib/flow/format/flow.ts';
+import { DEFAULT_KEYS, type Flow, type Migration, type Variable, type Way } from '../../lib/flow/format/flow.ts';
 import { loadFlow, loadFlows, parseFlow } from '../../lib/flow/format/load.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
-import { type SchemaPart, screenTypes } from '../../lib/flow/format/schema.ts';
+import type { SchemaPart } from '../../lib/flow/format/schema.ts';
 import { flowSource } from '../../lib/flow/format/source.ts';
+import { durationMs } from '../../lib/flow/format/way.ts';
 import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import { ACCEPT_RULES } from '../../lib/flow/run/accept.ts';
+import { screenDefinitions } from '../../lib/flow/screens/kinds.ts';
 
 const WALLET = readFileSync(new URL('./lint-cases/wallet.flow.json', import.meta.url), 'utf8');
 const SCHEMA = JSON.parse(readFileSync(new URL('../../menus/flow.schema.json', import.meta.url), 'utf8')) as SchemaPart;
@@ -129,6 +121,16 @@ test('a flow is named like its file', () => {
   assert.equal(problems.map(place), ['2:10 name-mismatch']);
   assert.ok(words(problems[0]!).includes('"flow": "helo"') && words(problems[0]!).includes('hello.flow.json'));
   assert.ok(flow);
+});
+
+test('a value that cannot become a word is reported like any other', () => {
+  const value = '{ "toString": 1 }';
+  const wrong = (from: string) =>
+    parseFlow(
+      WALLET.replace(from, () => value),
+      'wallet.flow.json',
+    ).problems;
+  for (const from of ['"gsm7"', '"list"', '"object"']) assert.ok(wrong(from).length, from);
 });
 
 test('reading any text or any JSON throws nothing, and every problem stands inside the text', () => {
@@ -289,24 +291,17 @@ test('the schema has the numbers and defaults of the code', () => {
   assert.equal(Object.keys(d.accept!.properties!).sort(), [...ACCEPT_RULES, 'sameAs'].sort());
 });
 
-test('the schema has the keys of the types, no more and no less', () => {
+test('the schema has the keys of the types, no more and no less, and the screens of lib/flow/screens', () => {
   const keys = (part: SchemaPart | undefined) => Object.keys(part?.properties ?? {}).sort();
   assert.equal(keys(SCHEMA), Object.keys(FLOW_KEYS).sort());
-  assert.equal(screenTypes().sort(), Object.keys(SCREEN_KEYS).sort());
-  const own = {
-    way: WAY_KEYS,
-    option: OPTION_KEYS,
-    variable: VARIABLE_KEYS,
-    migration: MIGRATION_KEYS,
-    ...SCREEN_KEYS,
-  };
-  for (const [name, expected] of Object.entries(own))
+  for (const [name, expected] of Object.entries({ way: WAY_KEYS, variable: VARIABLE_KEYS, migration: MIGRATION_KEYS }))
     assert.equal(keys(SCHEMA.definitions![name]), Object.keys(expected).sort(), name);
+  for (const [name, definition] of Object.entries(screenDefinitions()))
+    assert.equal(SCHEMA.definitions![name], JSON.parse(JSON.stringify(definition)), `${name}: run "npm run guides"`);
 });
 
 // The compiler asks for every key of a type here, so that a new one cannot be forgotten in the schema.
 type Keys<T> = { readonly [key in keyof Required<T>]: 1 };
-type Of<T extends Screen['type']> = Keys<Extract<Screen, { type: T }>>;
 const FLOW_KEYS: Keys<Flow> = {
   $schema: 1,
   flow: 1,
@@ -323,29 +318,8 @@ const FLOW_KEYS: Keys<Flow> = {
   note: 1,
 };
 const WAY_KEYS: Keys<Way> = { when: 1, set: 1, to: 1, track: 1 };
-const OPTION_KEYS: Keys<Option> = { ...WAY_KEYS, id: 1, text: 1, key: 1, hidden: 1 };
 const VARIABLE_KEYS: Keys<Variable> = { type: 1, default: 1, max: 1, sample: 1, secret: 1, private: 1 };
 const MIGRATION_KEYS: Keys<Migration> = { screens: 1, set: 1, drop: 1 };
-const ANY_KEYS = { type: 1, back: 1, track: 1, note: 1 } as const;
-const CALL_KEYS: Keys<CallScreen> = {
-  ...ANY_KEYS,
-  service: 1,
-  with: 1,
-  save: 1,
-  timeout: 1,
-  retry: 1,
-  done: 1,
-  fail: 1,
-};
-const SCREEN_KEYS: { readonly [T in Screen['type']]: Of<T> } = {
-  menu: { ...ANY_KEYS, text: 1, options: 1, error: 1 },
-  input: { ...ANY_KEYS, text: 1, save: 1, to: 1, accept: 1, error: 1, attempts: 1, else: 1, set: 1 },
-  list: { ...ANY_KEYS, text: 1, items: 1, row: 1, empty: 1, error: 1, pick: 1 },
-  call: CALL_KEYS,
-  branch: { ...ANY_KEYS, branch: 1 },
-  flow: { ...ANY_KEYS, flow: 1, with: 1, save: 1, done: 1 },
-  end: { ...ANY_KEYS, text: 1, output: 1 },
-};
 
 test.run();
 

@@ -201,3 +201,30 @@ function areaOf(path: string): Area | undefined {
 function target(path: string, from: string): string {
   return posix.join(posix.dirname(path), from);
 }
+
+const FUNCTION = /^(\s*)(?:export )?(?:default )?(?:async )?function\*? ?(\w*)/;
+const METHOD = /^(\s+)(?:(?:static|async|get|set|override) )*\*?(#?\w+)(?:<[^(]*>)?\((?!.*;$)/;
+const ARROW = /^(\s*)(?:(?:export )?(?:const|let) )?([\w'/ -]*)(?:[:=]|\().*=> \{$/;
+const KEYWORDS = new Set(['if', 'for', 'while', 'switch', 'catch', 'return', 'await']);
+
+/** The functions of more than `max` lines, as `path name`. Reads sources as the formatter leaves them: what ends a block is indented as its first line. */
+export function longFunctions(sources: Sources, max: number): string[] {
+  return [...sources].flatMap(([path, source]) => {
+    const lines = source.split('\n');
+    return lines.flatMap((line, at) => {
+      const [, indent, name = ''] = FUNCTION.exec(line) ?? METHOD.exec(line) ?? ARROW.exec(line) ?? [];
+      if (indent === undefined || KEYWORDS.has(name)) return [];
+      const endOf = (from: number, ends: readonly string[]) => {
+        const found = lines.findIndex(
+          (other, place) => place > from && ends.some((end) => other.startsWith(indent + end)),
+        );
+        return found < 0 ? lines.length - 1 : found;
+      };
+      // The first line of the body is the last one of the header, which may have several.
+      const isWhole = line.endsWith('{') && !line.endsWith('({');
+      const body = isWhole ? at : endOf(at, [')', '}']);
+      if (!lines[body]!.endsWith('{')) return [];
+      return endOf(body, ['}']) - at + 1 > max ? [`${path} ${name.trim()}`] : [];
+    });
+  });
+}

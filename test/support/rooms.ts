@@ -55,7 +55,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'lib/agent/session': room('lib lib/agent lib/store', 'lib/agent/run lib/json'),
   'lib/delegation': room('lib lib/engine/lifecycle lib/engine/machine lib/http machines', 'lib/engine lib/store'),
-  'lib/diagram': room('lib lib/flow/format', 'lib/flow/run lib/flow/testing lib/json'),
+  'lib/diagram': room('lib lib/flow/format lib/flow/screens', 'lib/flow/run lib/flow/testing lib/json'),
   'lib/domain': room(
     'lib lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/engine/lifecycle lib/engine/machine machines',
     'lib/engine lib/json lib/store',
@@ -92,17 +92,21 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/flow/convert lib/flow/convert/excellent lib/flow/convert/steps lib/flow/expression lib/flow/run',
     'lib/flow/format',
   ),
-  'lib/flow/editing': room('lib lib/flow/expression lib/flow/format lib/flow/lint', 'lib/json'),
+  'lib/flow/editing': room('lib lib/flow/expression lib/flow/format lib/flow/lint lib/flow/screens', 'lib/json'),
   'lib/flow/expression': room('lib lib/flow', 'lib/json'),
-  'lib/flow/format': room('lib lib/flow lib/flow/expression lib/flow/lint lib/json'),
-  'lib/flow/lint': room('lib lib/flow/expression lib/flow/format lib/flow/lint/rules', 'lib/json'),
-  'lib/flow/lint/rules': room('lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run', 'lib/json'),
+  'lib/flow/format': room('lib lib/flow lib/flow/expression lib/flow/lint lib/json', 'lib/flow/screens'),
+  'lib/flow/lint': room('lib lib/flow/expression lib/flow/format lib/flow/lint/rules lib/flow/screens', 'lib/json'),
+  'lib/flow/lint/rules': room(
+    'lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens',
+    'lib/json',
+  ),
   'lib/flow/run': room(
-    'lib lib/engine/machine lib/flow lib/flow/expression lib/flow/format machines',
+    'lib lib/engine/machine lib/flow lib/flow/expression lib/flow/format lib/flow/screens machines',
     'lib/engine lib/json',
   ),
+  'lib/flow/screens': room('lib/flow lib/flow/expression lib/flow/format lib/flow/run', 'lib/engine lib/json'),
   'lib/flow/testing': room(
-    'lib lib/engine lib/engine/machine lib/engine/session lib/flow lib/flow/expression lib/flow/format lib/flow/run lib/store/memory',
+    'lib lib/engine lib/engine/machine lib/engine/session lib/flow lib/flow/expression lib/flow/format lib/flow/run lib/flow/screens lib/store/memory',
     'lib/json',
   ),
   'lib/gateway': room(
@@ -210,7 +214,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/json server/telemetry',
   ),
   'server/move': room(
-    'lib lib/agent lib/agent/run lib/store/redis server/audit server/config server/stores',
+    'lib lib/agent lib/agent/run lib/store/lmdb lib/store/redis lib/store/sqlite server/audit server/config server/stores',
     'lib/store server/telemetry',
   ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/json'),

@@ -13,25 +13,12 @@ export type HeldRun = ReturnType<typeof holdRun>;
 
 /** Holds a claimed run and renews its lease. */
 export function holdRun(first: Run, { runs, clock, onProblem }: Pick<RunnerOptions, 'runs' | 'clock' | 'onProblem'>) {
-  const stop = new AbortController();
-  const lost = new AbortController();
+  const { stop, lost, halt, notify, waitForChange } = runSignals(clock);
   const released = new AbortController();
   const end = clock.monotonic() + AGENT_LIMITS.runMs;
   // The stored lease uses the wall clock, which may jump; how long it is ours is measured with the monotonic clock.
   let heldUntil = clock.monotonic() + AGENT_LIMITS.runLeaseMs;
   let run = first;
-  let changed = new AbortController();
-
-  const notify = () => {
-    const previous = changed;
-    changed = new AbortController();
-    previous.abort('changed');
-  };
-  const halt = (reason: StopReason) => {
-    if (reason === 'lost') lost.abort('lost');
-    stop.abort(reason);
-    notify();
-  };
 
   function see(next: Run | undefined): void {
     if (released.signal.aborted) return;
@@ -88,7 +75,7 @@ export function holdRun(first: Run, { runs, clock, onProblem }: Pick<RunnerOptio
       const find = () => run.context.calls.find(({ id }) => id === call)?.result;
       const until = clock.monotonic() + ms;
       while (!find() && !stop.signal.aborted && clock.monotonic() < until)
-        await clock.wait(until - clock.monotonic(), changed.signal);
+        await waitForChange(until - clock.monotonic());
       if (find() || stop.signal.aborted) return find();
       // The first write wins: an answer may have been stored at the same moment.
       const timedOut = await runs.answer(first.id, call, { ok: false, error: 'timeout', timedOut: true });
@@ -99,6 +86,30 @@ export function holdRun(first: Run, { runs, clock, onProblem }: Pick<RunnerOptio
     retry: <T>(work: () => Promise<T>): Promise<T> => retryUntilAborted({ clock, signal: lost.signal }, work),
     /** Stops renewing the lease. */
     release: () => released.abort('released'),
+  };
+}
+
+/** Why a run stops, and that something about it has changed. */
+function runSignals(clock: RunnerOptions['clock']) {
+  const stop = new AbortController();
+  const lost = new AbortController();
+  let changed = new AbortController();
+  const notify = () => {
+    const previous = changed;
+    changed = new AbortController();
+    previous.abort('changed');
+  };
+  return {
+    stop,
+    lost,
+    notify,
+    halt(reason: StopReason): void {
+      if (reason === 'lost') lost.abort('lost');
+      stop.abort(reason);
+      notify();
+    },
+    /** Waits for the next change, so many milliseconds at most. */
+    waitForChange: (ms: number) => clock.wait(ms, changed.signal),
   };
 }
 

@@ -29,95 +29,103 @@ export async function openLog({ logs, clock }: LogDeps, lease: HeldRun): Promise
     throw lostRunError(id);
   }
   const replay = log.last > 0 ? await lease.retry(() => replayLog(logs, id)) : EMPTY_REPLAY;
-  return { writer: logWriter({ logs, clock }, lease, replay.last), replay, isEnded: log.ended };
+  return { writer: new LogWriter({ logs, clock }, lease, replay.last), replay, isEnded: log.ended };
 }
 
-export type LogWriter = ReturnType<typeof logWriter>;
+/** Writes the frames of a run in order, after frame `last`; frames wait while an append is in progress. */
+export class LogWriter {
+  readonly #deps: LogDeps;
+  readonly #lease: HeldRun;
+  readonly #waiting: AnyFrame[] = [];
+  #last: number;
+  /** Of the frames that wait. */
+  #bytes = 0;
+  #working: Promise<void> | undefined;
+  #failure: unknown;
+  /** A full log accepts nothing but its last frame. */
+  #isFull = false;
 
-/** Appends after frame `last`. Frames are buffered while an append is in progress. */
-function logWriter({ logs, clock }: LogDeps, lease: HeldRun, last: number) {
-  const { id: run, context } = lease.run;
-  const { fence } = context;
-  const waiting: AnyFrame[] = [];
-  let expected = last;
-  let bytes = 0;
-  let working: Promise<void> | undefined;
-  let failure: unknown;
-  // A full log accepts nothing but its last frame.
-  let isFull = false;
+  constructor(deps: LogDeps, lease: HeldRun, last: number) {
+    this.#deps = deps;
+    this.#lease = lease;
+    this.#last = last;
+  }
+
+  /** The number of frames in the log. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Resolves once everything is in the log. Rejects when the log is lost. */
+  async flush(): Promise<void> {
+    while (this.#waiting.length || this.#working) await this.#start();
+    if (this.#failure) throw this.#failure;
+  }
+
+  /**
+   * Queues a frame; blocks only while more than AGENT_LIMITS.runFramesWaiting bytes are pending. Rejects when the log is
+   * lost.
+   */
+  async write(frame: AnyFrame): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    if (this.#isFull) return;
+    const merged = mergeText(this.#waiting.at(-1), frame);
+    if (merged) this.#waiting[this.#waiting.length - 1] = merged;
+    else this.#waiting.push(frame);
+    this.#bytes += countBytes([frameText(frame)]);
+    void this.#start();
+    if (this.#bytes > AGENT_LIMITS.runFramesWaiting) await this.flush();
+  }
+
+  /** Writes the last frame, after which the log is kept for AGENT_LIMITS.runLogKeepMs. */
+  async end(frame: AnyFrame): Promise<void> {
+    await this.flush();
+    await this.#append([frameText(frame)], true);
+  }
 
   /** An append whose acknowledgement was lost is repeated; the log recognises it by `expected`. */
-  async function append(texts: string[], end: boolean): Promise<void> {
-    const result = await lease.retry(() => {
+  async #append(texts: string[], end: boolean): Promise<void> {
+    const { logs, clock } = this.#deps;
+    const { id: run, context } = this.#lease.run;
+    const result = await this.#lease.retry(() => {
       const expiresAt = clock.now() + (end ? AGENT_LIMITS.runLogKeepMs : AGENT_LIMITS.runLogAliveMs);
-      return logs.append(logName(run), texts, { fence, expiresAt, expected, end });
+      return logs.append(logName(run), texts, { fence: context.fence, expiresAt, expected: this.#last, end });
     });
-    if (result.kind === 'appended') expected = result.last;
-    else if (result.kind === 'full') isFull = true;
+    if (result.kind === 'appended') this.#last = result.last;
+    else if (result.kind === 'full') this.#isFull = true;
     else {
-      if (result.kind === 'fenced') lease.halt('lost');
+      if (result.kind === 'fenced') this.#lease.halt('lost');
       const words = `The log of run ${run} accepts no more frames from this process: it is ${result.kind}.`;
       throw new TwinlineError('ERR_CONFLICT', words);
     }
   }
 
-  async function work(): Promise<void> {
+  async #work(): Promise<void> {
     // Batch frames that are written in the same tick.
     await Promise.resolve();
-    while (waiting.length && !failure) {
-      if (expected > AGENT_LIMITS.runFramesFast) await clock.wait(AGENT_LIMITS.runGatherMs, lease.lost);
+    const waiting = this.#waiting;
+    while (waiting.length && !this.#failure) {
+      if (this.#last > AGENT_LIMITS.runFramesFast)
+        await this.#deps.clock.wait(AGENT_LIMITS.runGatherMs, this.#lease.lost);
       const texts = takeBatch(waiting);
-      bytes = waiting.length ? bytes - countBytes(texts) : 0;
-      await append(texts, false);
-      if (isFull) waiting.length = 0;
+      this.#bytes = waiting.length ? this.#bytes - countBytes(texts) : 0;
+      await this.#append(texts, false);
+      if (this.#isFull) waiting.length = 0;
     }
   }
 
-  function start(): Promise<void> {
-    working ??= work()
+  #start(): Promise<void> {
+    this.#working ??= this.#work()
       .catch((error) => {
-        failure = error;
-        waiting.length = 0;
+        this.#failure = error;
+        this.#waiting.length = 0;
       })
       .finally(() => {
-        working = undefined;
-        if (waiting.length && !failure) void start();
+        this.#working = undefined;
+        if (this.#waiting.length && !this.#failure) void this.#start();
       });
-    return working;
+    return this.#working;
   }
-
-  async function flush(): Promise<void> {
-    while (waiting.length || working) await start();
-    if (failure) throw failure;
-  }
-
-  return {
-    /** The number of frames in the log. */
-    get last(): number {
-      return expected;
-    },
-    /** Resolves once everything is in the log. Rejects when the log is lost. */
-    flush,
-    /**
-     * Queues a frame; blocks only while more than AGENT_LIMITS.runFramesWaiting bytes are pending. Rejects when the log is
-     * lost.
-     */
-    async write(frame: AnyFrame): Promise<void> {
-      if (failure) throw failure;
-      if (isFull) return;
-      const merged = mergeText(waiting.at(-1), frame);
-      if (merged) waiting[waiting.length - 1] = merged;
-      else waiting.push(frame);
-      bytes += countBytes([frameText(frame)]);
-      void start();
-      if (bytes > AGENT_LIMITS.runFramesWaiting) await flush();
-    },
-    /** Writes the last frame, after which the log is kept for AGENT_LIMITS.runLogKeepMs. */
-    async end(frame: AnyFrame): Promise<void> {
-      await flush();
-      await append([frameText(frame)], true);
-    },
-  };
 }
 
 const countBytes = (texts: readonly string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);

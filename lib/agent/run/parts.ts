@@ -39,7 +39,7 @@ export async function readParts(options: RunnerOptions, turn: RunTurn): Promise<
       if (part.type === 'title') title = part.title;
       else if (part.type === 'usage') usage = addUsage(usage, part.usage);
       else await ADD[part.type](reply, part as never);
-      if (reply.isFull()) return makeResult('failed', TOO_LONG);
+      if (reply.isFull) return makeResult('failed', TOO_LONG);
     }
   } finally {
     stop.end();

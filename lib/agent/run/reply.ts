@@ -25,8 +25,6 @@ export interface RunTurn {
   readonly isKept: boolean;
 }
 
-export type RunReply = ReturnType<typeof makeReply>;
-
 export interface ReplyContext {
   readonly run: Run;
   readonly replay: Replay;
@@ -39,124 +37,157 @@ type CallEnd = NonNullable<ReplyCall['end']>;
 const THINKING = 'Thinking…';
 const NOT_COMPLETED = '⏱️ Tool did not complete';
 
-/** A reply of at most `replyBytes` bytes in UTF-8. */
-export function makeReply(
-  { clock, replyBytes }: Pick<RunnerOptions, 'clock' | 'replyBytes'>,
-  { run, replay, write }: ReplyContext,
-) {
-  const stamp = { sessionId: run.body.session, requestId: run.body.requestId };
-  const time = () => new Date(clock.now()).toISOString();
-  const calls = new Map<string, ReplyCall>([...replay.calls].map(([id, call]) => [id, { ...call }]));
-  let text = '';
-  let reasoning = '';
-  let bytes = 0;
-  // Logged text that the responder has not repeated yet.
-  let replayed = replay.text;
-  let isFull = false;
+/** The frames of a reply, and what they add up to. */
+export class RunReply {
+  readonly #clock: RunnerOptions['clock'];
+  readonly #run: Run;
+  readonly #replay: Replay;
+  readonly #write: ReplyContext['write'];
+  readonly #calls: Map<string, ReplyCall>;
+  /** Bytes that still fit. */
+  #room: number;
+  #text = '';
+  #reasoning = '';
+  /** Logged text that the responder has not repeated yet. */
+  #replayed: string;
+  #isFull = false;
 
-  const runFrame = (partialLength?: number): AnyFrame => ({
-    name: 'run',
-    data: {
-      runId: run.id,
-      requestId: run.body.requestId,
-      status: 'running',
-      ...(partialLength !== undefined && { resumed: true as const, partialLength }),
-    },
-  });
-  const reasoningFrame = (words: string, isComplete: boolean): AnyFrame => ({
-    name: 'reasoning',
-    data: {
-      ...stamp,
-      reasoning: words,
-      ...(words !== '' && words !== THINKING && { reasoningDetails: [{ type: 'reasoning.text', text: words }] }),
-      isComplete,
-      timestamp: time(),
-    },
-  });
+  /** A reply of at most `replyBytes` bytes in UTF-8. */
+  constructor(
+    { clock, replyBytes }: Pick<RunnerOptions, 'clock' | 'replyBytes'>,
+    { run, replay, write }: ReplyContext,
+  ) {
+    this.#clock = clock;
+    this.#room = replyBytes;
+    this.#run = run;
+    this.#replay = replay;
+    this.#write = write;
+    this.#calls = new Map([...replay.calls].map(([id, call]) => [id, { ...call }]));
+    this.#replayed = replay.text;
+  }
+
+  /** Whether the reply has reached its size limit; anything after that was dropped. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** The content that readers have. */
+  content() {
+    const toolCalls = [...this.#calls.values()].map(toStoredCall);
+    return { text: this.#text, reasoning: this.#reasoning, toolCalls };
+  }
+
+  /** Announces that the run has started or continues. */
+  async open(): Promise<void> {
+    const { names, text } = this.#replay;
+    await this.#write(this.#runFrame(names.has('run') ? text.length : undefined));
+    if (!names.has('reasoning')) await this.#write(this.#reasoningFrame(THINKING, false));
+  }
+
+  /** Writes the part of the text that is not in the log yet. */
+  async addText(more: string): Promise<void> {
+    const fitting = this.#fit(more);
+    const same = this.#replayed === '' ? 0 : commonLength(this.#replayed, fitting);
+    const isDifferent = same < Math.min(this.#replayed.length, fitting.length);
+    this.#replayed = isDifferent ? '' : this.#replayed.slice(same);
+    if (isDifferent) await this.#write(this.#runFrame(this.#text.length + same));
+    this.#text += fitting;
+    for (const content of splitText(fitting.slice(same), AGENT_LIMITS.deltaChars))
+      await this.#write({ name: 'message', data: { content, timestamp: this.#time() } });
+  }
+
+  async addReasoning(more: string): Promise<void> {
+    const fitting = this.#fit(more);
+    this.#reasoning += fitting;
+    // Reasoning is not replayed: after a takeover it is sent again.
+    for (const piece of splitText(fitting, AGENT_LIMITS.deltaChars))
+      await this.#write(this.#reasoningFrame(piece, false));
+  }
+
+  async startCall({ kind, id, name, args }: Omit<ReplayedCall, 'end'>): Promise<void> {
+    if (this.#calls.has(id)) return;
+    const call: ReplyCall = { kind, id, name, args: shortArgs(args) };
+    this.#calls.set(id, call);
+    await this.#write(callFrame(this.#stamp(), call));
+  }
+
+  /** Does nothing if the call is unknown or has ended. */
+  async endCall(id: string, result: { output: Json } | { error: string }): Promise<void> {
+    const call = this.#calls.get(id);
+    if (!call || call.end) return;
+    if ('error' in result) return this.#finishCall(call, { error: shortText(result.error) });
+    // Truncated JSON would be invalid.
+    const json = shortJson(result.output);
+    await this.#finishCall(call, { output: this.#fit(json) === json ? json : JSON.stringify({ tooLong: true }) });
+  }
+
+  async addComponent({ component, args, id }: { component: string; args?: JsonObject; id?: string }): Promise<void> {
+    const data = { ...this.#stamp(), componentName: component, status: 'done' };
+    await this.#write({
+      name: 'render_component',
+      data: { ...data, ...(args && { args: shortArgs(args) }), ...(id !== undefined && { eventId: id }) },
+    });
+  }
+
+  addRouterStep(step: string): Promise<void> {
+    return this.#write({ name: 'router.update', data: { ...this.#stamp(), step: shortText(step) } });
+  }
+
+  /** Keeps the text that readers have seen: the responder will not repeat the rest. */
+  keepReplayed(): void {
+    this.#text += this.#replayed;
+    this.#replayed = '';
+  }
+
+  /** Ends unanswered calls and the reasoning. Retracts replayed text that the responder did not repeat. */
+  async close(fault?: RunFault): Promise<void> {
+    if (this.#replayed) await this.#write(this.#runFrame(this.#text.length));
+    this.#replayed = '';
+    for (const call of this.#calls.values())
+      if (!call.end)
+        await this.#finishCall(call, call.kind === 'tool' ? { output: NOT_COMPLETED } : { error: NOT_COMPLETED });
+    await this.#write(this.#reasoningFrame('', true));
+    if (!fault) return;
+    await this.#write({ name: 'error', data: { ...fault, ...this.#stamp(), timestamp: this.#time() } });
+  }
+
+  #stamp() {
+    const { session: sessionId, requestId } = this.#run.body;
+    return { sessionId, requestId };
+  }
+
+  #time(): string {
+    return new Date(this.#clock.now()).toISOString();
+  }
+
+  #runFrame(partialLength?: number): AnyFrame {
+    const { id: runId, body } = this.#run;
+    const data = { runId, requestId: body.requestId, status: 'running' as const };
+    return { name: 'run', data: partialLength === undefined ? data : { ...data, resumed: true, partialLength } };
+  }
+
+  #reasoningFrame(reasoning: string, isComplete: boolean): AnyFrame {
+    const isSaid = reasoning !== '' && reasoning !== THINKING;
+    const details = isSaid ? { reasoningDetails: [{ type: 'reasoning.text' as const, text: reasoning }] } : {};
+    const data = { ...this.#stamp(), reasoning, ...details, isComplete, timestamp: this.#time() };
+    return { name: 'reasoning', data };
+  }
 
   /** As much of the text as fits. */
-  function fit(more: string): string {
+  #fit(more: string): string {
     const clean = wellFormedText(more);
-    if (isFull) return '';
-    const room = replyBytes - bytes;
+    if (this.#isFull) return '';
+    const room = this.#room;
     const size = Buffer.byteLength(clean);
-    isFull = size > room;
-    bytes += Math.min(size, room);
-    return isFull ? cutBytes(clean, room) : clean;
+    this.#isFull = size > room;
+    this.#room -= Math.min(size, room);
+    return this.#isFull ? cutBytes(clean, room) : clean;
   }
 
-  /** Writes the part of `more` that is not in the log yet. */
-  async function writeText(more: string): Promise<void> {
-    const same = replayed === '' ? 0 : commonLength(replayed, more);
-    const isDifferent = same < Math.min(replayed.length, more.length);
-    replayed = isDifferent ? '' : replayed.slice(same);
-    if (isDifferent) await write(runFrame(text.length + same));
-    text += more;
-    for (const content of splitText(more.slice(same), AGENT_LIMITS.deltaChars))
-      await write({ name: 'message', data: { content, timestamp: time() } });
-  }
-
-  async function finishCall(call: ReplyCall, end: CallEnd): Promise<void> {
+  async #finishCall(call: ReplyCall, end: CallEnd): Promise<void> {
     call.end = end;
-    await write(callFrame(stamp, call));
+    await this.#write(callFrame(this.#stamp(), call));
   }
-
-  return {
-    /** Announces that the run has started or continues. */
-    async open(): Promise<void> {
-      await write(runFrame(replay.names.has('run') ? replay.text.length : undefined));
-      if (!replay.names.has('reasoning')) await write(reasoningFrame(THINKING, false));
-    },
-    addText: (more: string) => writeText(fit(more)),
-    async addReasoning(more: string): Promise<void> {
-      const fitting = fit(more);
-      reasoning += fitting;
-      // Reasoning is not replayed: after a takeover it is sent again.
-      for (const piece of splitText(fitting, AGENT_LIMITS.deltaChars)) await write(reasoningFrame(piece, false));
-    },
-    async startCall({ kind, id, name, args }: Omit<ReplayedCall, 'end'>): Promise<void> {
-      if (calls.has(id)) return;
-      const call: ReplyCall = { kind, id, name, args: shortArgs(args) };
-      calls.set(id, call);
-      await write(callFrame(stamp, call));
-    },
-    /** Does nothing if the call is unknown or has ended. */
-    async endCall(id: string, result: { output: Json } | { error: string }): Promise<void> {
-      const call = calls.get(id);
-      if (!call || call.end) return;
-      if ('error' in result) return finishCall(call, { error: shortText(result.error) });
-      // Truncated JSON would be invalid.
-      const json = shortJson(result.output);
-      await finishCall(call, { output: fit(json) === json ? json : JSON.stringify({ tooLong: true }) });
-    },
-    async addComponent({ component, args, id }: { component: string; args?: JsonObject; id?: string }): Promise<void> {
-      const data = { ...stamp, componentName: component, status: 'done' };
-      await write({
-        name: 'render_component',
-        data: { ...data, ...(args && { args: shortArgs(args) }), ...(id !== undefined && { eventId: id }) },
-      });
-    },
-    addRouterStep: (step: string) => write({ name: 'router.update', data: { ...stamp, step: shortText(step) } }),
-    /** Keeps the text that readers have seen: the responder will not repeat the rest. */
-    keepReplayed(): void {
-      text += replayed;
-      replayed = '';
-    },
-    /** Ends unanswered calls and the reasoning. Retracts replayed text that the responder did not repeat. */
-    async close(fault?: RunFault): Promise<void> {
-      if (replayed) await write(runFrame(text.length));
-      replayed = '';
-      for (const call of calls.values())
-        if (!call.end)
-          await finishCall(call, call.kind === 'tool' ? { output: NOT_COMPLETED } : { error: NOT_COMPLETED });
-      await write(reasoningFrame('', true));
-      if (fault) await write({ name: 'error', data: { ...fault, ...stamp, timestamp: time() } });
-    },
-    /** Whether the reply has reached its size limit; anything after that was dropped. */
-    isFull: () => isFull,
-    /** The content that readers have. */
-    content: () => ({ text, reasoning, toolCalls: [...calls.values()].map(toStoredCall) }),
-  };
 }
 
 function callFrame(

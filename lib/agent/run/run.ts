@@ -107,14 +107,14 @@ export function openRuns({ documents, clock, holder, inspector }: RunsOptions) {
   }
 
   /** Undefined when the run does not exist or its state does not accept the event. */
-  async function send(id: string, event: RunEvent | (() => RunEvent)): Promise<Run | undefined> {
+  const send: SendEvent = async (id, event) => {
     try {
       return (await machines.take(id, { decide: () => (typeof event === 'function' ? event() : event) })).instance;
     } catch (error) {
       if (error instanceof TwinlineError && NOT_TAKEN.has(error.code)) return undefined;
       throw error;
     }
-  }
+  };
 
   async function findIds(index: string, where: NonNullable<Query['where']>, limit: number): Promise<string[]> {
     return (await documents.find(RUN, { index, where, limit })).items.map(({ id }) => id);
@@ -150,6 +150,27 @@ export function openRuns({ documents, clock, holder, inspector }: RunsOptions) {
         throw error;
       }
     },
+    ...runEvents(send, clock),
+    /** Ids of runs whose `wakeAt` has passed, such as those with an expired lease. */
+    async due(limit: number): Promise<string[]> {
+      // An ended run may still have a log to close: it is due, too.
+      const isOver = ({ body }: StoredDocument) => body.openFor === null;
+      const query = { index: 'wake', field: 'wakeAt', limit, isOver };
+      return (await findDue({ documents, clock }, RUN, query)).map(({ id }) => id);
+    },
+    /** Ids of all runs of a session, including ended ones. */
+    ofSession: (session: string, limit: number) => findIds('session', { session }, limit),
+    remove: async (id: string) => void (await documents.remove(RUN, id)),
+  };
+}
+
+/** Sends an event to a run; undefined when the run does not exist or its state does not accept the event. */
+type SendEvent = (id: string, event: RunEvent | (() => RunEvent)) => Promise<Run | undefined>;
+
+/** What a run is told, by the process that drives it and by others. */
+function runEvents(send: SendEvent, clock: Clock) {
+  const leaseMs = AGENT_LIMITS.runLeaseMs;
+  return {
     /** Undefined (also from `ask`, `end` and `seal`) means that this process has lost the run. */
     renew: ({ id, context: { fence } }: Run) => send(id, { type: 'RENEW', fence, leaseMs }),
     /** Stores a call to the client, waiting up to `ms` milliseconds; drops the results of the calls in `seen`. */
@@ -169,16 +190,6 @@ export function openRuns({ documents, clock, holder, inspector }: RunsOptions) {
     /** The run being aborted; undefined when it has ended. */
     abort: (id: string) => send(id, { type: 'ABORT' }),
     postpone: async (id: string) => void (await send(id, { type: 'POSTPONE', ms: leaseMs })),
-    /** Ids of runs whose `wakeAt` has passed, such as those with an expired lease. */
-    async due(limit: number): Promise<string[]> {
-      // An ended run may still have a log to close: it is due, too.
-      const isOver = ({ body }: StoredDocument) => body.openFor === null;
-      const query = { index: 'wake', field: 'wakeAt', limit, isOver };
-      return (await findDue({ documents, clock }, RUN, query)).map(({ id }) => id);
-    },
-    /** Ids of all runs of a session, including ended ones. */
-    ofSession: (session: string, limit: number) => findIds('session', { session }, limit),
-    remove: async (id: string) => void (await documents.remove(RUN, id)),
   };
 }
 

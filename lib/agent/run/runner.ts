@@ -13,7 +13,7 @@ import { type AnyFrame, doneData, type FrameName, type RunFault } from './frames
 import { type HeldRun, holdRun, lostRunError, type StopReason } from './lease.ts';
 import { openLog } from './log.ts';
 import { type PartsResult, readParts } from './parts.ts';
-import { makeReply, type RunTurn } from './reply.ts';
+import { RunReply, type RunTurn } from './reply.ts';
 import { isEnded, type Run } from './run.ts';
 
 /** A new address for this process. */
@@ -64,7 +64,7 @@ async function answer(runnerOptions: RunnerOptions, lease: HeldRun, secrets: Tur
     sendToRoom(options.room, run, frame);
     return writer.write(frame);
   };
-  const reply = makeReply(options, { run, replay, write });
+  const reply = new RunReply(options, { run, replay, write });
   await reply.open();
   const turn = { held: lease, secrets, writer, replay, reply, isKept };
   const result = await respond(options, turn);

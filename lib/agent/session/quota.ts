@@ -60,44 +60,13 @@ const DAY_MS = 86_400_000;
 
 export function quotaGuard(
   { documents, clock }: { readonly documents: DocumentStore; readonly clock: Clock },
-  { userBytesPerDay, bytesPerDay, sessionsPerUser }: Quotas,
+  quotas: Quotas,
 ): QuotaGuard {
-  const clientBytesPerDay = Math.floor(bytesPerDay * AGENT_LIMITS.clientShare);
-  const newcomerBytesPerDay = Math.floor(bytesPerDay * AGENT_LIMITS.newcomerShare);
-  const begin = (day: number): Day => ({
-    day,
-    bytes: 0,
-    newcomers: 0,
-    clients: new LRUCache(growing(AGENT_LIMITS.clientsCounted)),
-  });
+  const { userBytesPerDay, sessionsPerUser } = quotas;
+  const countShared = sharedCounter(quotas, clock);
   const creating = keyedMutex(AGENT_LIMITS.sessionsWaiting, 'new sessions of one user');
   const hasMore = async (owner: string, sessions: number) =>
     (await documents.count(SESSION, { index: 'owner', where: { owner } })) > sessions;
-  let all = begin(Math.floor(clock.now() / DAY_MS));
-
-  // Counts are raised before the next await, so that concurrent messages see each other; the returned function undoes it.
-  function countForAll(today: Day, { bytes, client }: Sending): () => void {
-    if (today.bytes + bytes > bytesPerDay)
-      throw refuse(`All users together have reached the daily quota of ${bytesPerDay} bytes.`);
-    const sentBefore = client === undefined ? 0 : (today.clients.get(client) ?? 0);
-    if (client !== undefined && sentBefore + bytes > clientBytesPerDay)
-      throw refuse(`Your address has reached its daily quota of ${clientBytesPerDay} bytes.`);
-    const add = (more: number) => {
-      today.bytes += more;
-      if (client !== undefined) today.clients.set(client, (today.clients.get(client) ?? 0) + more);
-    };
-    add(bytes);
-    return () => add(-bytes);
-  }
-
-  function countNewcomer(today: Day, bytes: number): () => void {
-    if (today.newcomers + bytes > newcomerBytesPerDay)
-      throw refuse(`New users have reached their common daily quota of ${newcomerBytesPerDay} bytes.`);
-    today.newcomers += bytes;
-    return () => {
-      today.newcomers -= bytes;
-    };
-  }
 
   /** Calls `onNew` at most once, when the user sent nothing before this day. */
   async function countForUser({ owner, bytes }: Sending, day: number, onNew: () => void): Promise<void> {
@@ -115,12 +84,10 @@ export function quotaGuard(
 
   return {
     async countBytes(sending) {
-      const day = Math.floor(clock.now() / DAY_MS);
-      if (all.day !== day) all = begin(day);
-      const today = all;
-      const undo = [countForAll(today, sending)];
+      const shared = countShared(sending);
+      const undo = [shared.undo];
       try {
-        await countForUser(sending, day, () => void undo.push(countNewcomer(today, sending.bytes)));
+        await countForUser(sending, shared.day, () => void undo.push(shared.countNewcomer()));
       } catch (error) {
         for (const one of undo) one();
         throw error;
@@ -145,6 +112,47 @@ export function quotaGuard(
       await Promise.all(items.map(({ id, revision }) => documents.remove(USAGE, id, revision)));
       return items.length;
     },
+  };
+}
+
+/**
+ * Counts what all users together, one address, and newcomers send in a day. Counts are raised before the next await, so that
+ * concurrent messages see each other; what is returned undoes them.
+ */
+function sharedCounter({ bytesPerDay }: Quotas, clock: Clock) {
+  const clientBytesPerDay = Math.floor(bytesPerDay * AGENT_LIMITS.clientShare);
+  const newcomerBytesPerDay = Math.floor(bytesPerDay * AGENT_LIMITS.newcomerShare);
+  let current: Day | undefined;
+
+  function findToday(): Day {
+    const day = Math.floor(clock.now() / DAY_MS);
+    if (current?.day !== day)
+      current = { day, bytes: 0, newcomers: 0, clients: new LRUCache(growing(AGENT_LIMITS.clientsCounted)) };
+    return current;
+  }
+
+  function countNewcomer(today: Day, bytes: number): () => void {
+    if (today.newcomers + bytes > newcomerBytesPerDay)
+      throw refuse(`New users have reached their common daily quota of ${newcomerBytesPerDay} bytes.`);
+    today.newcomers += bytes;
+    return () => {
+      today.newcomers -= bytes;
+    };
+  }
+
+  return ({ bytes, client }: Sending) => {
+    const today = findToday();
+    if (today.bytes + bytes > bytesPerDay)
+      throw refuse(`All users together have reached the daily quota of ${bytesPerDay} bytes.`);
+    const sentBefore = client === undefined ? 0 : (today.clients.get(client) ?? 0);
+    if (client !== undefined && sentBefore + bytes > clientBytesPerDay)
+      throw refuse(`Your address has reached its daily quota of ${clientBytesPerDay} bytes.`);
+    const add = (more: number) => {
+      today.bytes += more;
+      if (client !== undefined) today.clients.set(client, (today.clients.get(client) ?? 0) + more);
+    };
+    add(bytes);
+    return { day: today.day, undo: () => add(-bytes), countNewcomer: () => countNewcomer(today, bytes) };
   };
 }
 

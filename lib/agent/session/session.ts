@@ -101,19 +101,7 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
     return session?.body.owner === owner ? session : undefined;
   };
 
-  /** The changed body; undefined when the session is gone or `isMeant` returns false. */
-  async function replace(
-    id: string,
-    of: (body: StoredSession) => Partial<StoredSession>,
-    { isMeant = () => true, known }: ReplaceOptions = {},
-  ): Promise<StoredSession | undefined> {
-    if (!isId(id)) return undefined;
-    const change = (body: StoredSession | undefined) =>
-      body?.deletedAt === null && isMeant(body) ? ({ ...body, ...of(body) } as StoredSession) : undefined;
-    const result = await update<StoredSession>(documents, SESSION, id, change, { known });
-    return result.kind === 'updated' ? result.document.body : undefined;
-  }
-
+  const replace = sessionChanger(documents);
   const findLastUse = ({ updated }: StoredSession) => Math.max(updated, clock.now());
   const view = (session: Session) => chatSession(session, oracle);
 
@@ -176,6 +164,21 @@ export function openSessions({ documents, clock, oracle }: SessionOptions): Sess
       return items.map(({ id }) => id);
     },
     forget: async (id) => void (await documents.remove(SESSION, id)),
+  };
+}
+
+/** Changes sessions: to the changed body; undefined when the session is gone or `isMeant` returns false. */
+function sessionChanger(documents: DocumentStore) {
+  return async (
+    id: string,
+    of: (body: StoredSession) => Partial<StoredSession>,
+    { isMeant = () => true, known }: ReplaceOptions = {},
+  ): Promise<StoredSession | undefined> => {
+    if (!isId(id)) return undefined;
+    const change = (body: StoredSession | undefined) =>
+      body?.deletedAt === null && isMeant(body) ? ({ ...body, ...of(body) } as StoredSession) : undefined;
+    const result = await update<StoredSession>(documents, SESSION, id, change, { known });
+    return result.kind === 'updated' ? result.document.body : undefined;
   };
 }
 

@@ -13,6 +13,7 @@ import { update } from '../../store/update.ts';
 import { findPages } from '../find.ts';
 import { DELIVERY, WEBHOOK } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
+import { DeliveryQueue } from './delivery-queue.ts';
 import { eventView, type Feed, type FeedEvent } from './feed.ts';
 import { wantsType } from './journal.ts';
 import {
@@ -44,123 +45,164 @@ export type TryResult = 'delivered' | 'failed' | 'dead';
 const NOTED_AFTER = 100_000;
 const RETRY_MS = 1_000;
 
-export type Deliveries = ReturnType<typeof deliveries>;
-
 /** Delivers to the webhooks of all tenants until it is closed. */
-export function deliveries(options: DeliveryOptions) {
-  const { documents, clock, feed, onProblem = () => {}, onTry = () => {} } = options;
-  const self = randomBytes(9).toString('base64url');
-  const ending = new AbortController();
-  setMaxListeners(0, ending.signal);
-  const known = new Map<string, Webhook>();
-  // Webhooks that wait for a free place, that run, that are to run again, that another process holds.
-  const waiting = new Set<string>();
-  const running = new Map<string, { readonly tenant: string; readonly ended: Promise<void> }>();
-  const again = new Set<string>();
-  const held = new Set<string>();
-  // There is nothing for a webhook up to this number.
-  const scanned = new Map<string, number>();
-  let following: Promise<void> | undefined;
+export class Deliveries {
+  readonly #options: DeliveryOptions;
+  /** Names this process in leases. */
+  readonly #self = randomBytes(9).toString('base64url');
+  readonly #ending = new AbortController();
+  readonly #queue: DeliveryQueue;
+  /** Every webhook as it was last read. */
+  readonly #webhooks = new Map<string, Webhook>();
+  /** Webhooks that another process delivers to. */
+  readonly #foreign = new Set<string>();
+  /** Webhook → the number up to which there is nothing for it. */
+  readonly #scanned = new Map<string, number>();
+  #following: Promise<void> | undefined;
 
-  function kick(id: string): void {
-    if (ending.signal.aborted) return;
-    if (running.has(id)) again.add(id);
-    else if (hasPlace(id)) start(id);
-    else waiting.add(id);
+  constructor(options: DeliveryOptions) {
+    this.#options = options;
+    setMaxListeners(0, this.#ending.signal);
+    this.#queue = new DeliveryQueue({
+      findTenant: (id) => this.#webhooks.get(id)?.body.tenant ?? '',
+      deliver: (id) =>
+        this.#deliver(id).catch((error: unknown) => {
+          this.#report(error);
+          this.#foreign.add(id);
+        }),
+    });
   }
 
-  // Slow receivers of one tenant leave places for those of others.
-  function hasPlace(id: string): boolean {
-    if (running.size >= DOMAIN_LIMITS.webhooksAtOnce) return false;
-    const tenant = findTenant(id);
-    let taken = 0;
-    for (const run of running.values()) if (run.tenant === tenant) taken++;
-    return taken < DOMAIN_LIMITS.webhooksAtOncePerTenant;
+  /** Call it after a webhook was created or changed, so that its delivery starts at once. */
+  async look(): Promise<void> {
+    const webhooks: Webhook[] = [];
+    const limit = COMMON_LIMITS.pageSizeMax;
+    const { documents, feed } = this.#options;
+    for await (const items of findPages<StoredWebhook>(documents, WEBHOOK, { limit })) webhooks.push(...items);
+    const changed = webhooks.filter(({ id, revision }) => this.#webhooks.get(id)?.revision !== revision);
+    this.#webhooks.clear();
+    for (const webhook of webhooks) this.#webhooks.set(webhook.id, webhook);
+    for (const id of this.#scanned.keys()) if (!this.#webhooks.has(id)) this.#scanned.delete(id);
+    // First follow, then look at what has happened before.
+    if (webhooks.length > 0 && !this.#following) {
+      const end = await feed.end();
+      this.#following ??= this.#follow(end);
+    }
+    for (const { id } of changed) this.#queue.add(id);
   }
 
-  const findTenant = (id: string) => known.get(id)?.body.tenant ?? '';
-
-  function start(id: string): void {
-    again.delete(id);
-    const ended = deliver(id)
-      .catch((error: unknown) => {
-        onProblem(error);
-        held.add(id);
-      })
-      .finally(() => {
-        running.delete(id);
-        if (again.has(id)) waiting.add(id);
-        startNext();
-      });
-    running.set(id, { tenant: findTenant(id), ended });
+  /** Reads what others have changed, goes on with what is due, removes expired dead letters; how many of these. */
+  async sweep(limit: number): Promise<number> {
+    await this.look();
+    const foreign = [...this.#foreign];
+    this.#foreign.clear();
+    for (const id of foreign) this.#queue.add(id);
+    const isLetter = ({ body }: StoredDocument<StoredProgress | StoredDeadLetter>) => 'webhook' in body;
+    const due = await findDue(this.#options, DELIVERY, { index: 'due', field: 'dueAt', limit, isOver: isLetter });
+    const letters = due.filter(isLetter);
+    for (const one of due) if (!isLetter(one)) this.#queue.add(one.id);
+    await Promise.all(letters.map(({ id, revision }) => this.#options.documents.remove(DELIVERY, id, revision)));
+    return letters.length;
   }
 
-  function startNext(): void {
-    for (const id of waiting) {
-      if (!hasPlace(id)) continue;
-      waiting.delete(id);
-      kick(id);
-      return;
+  /** Resolves when nothing is being delivered. */
+  idle(): Promise<void> {
+    return this.#queue.idle();
+  }
+
+  /** Gives up what is being delivered, so that another process can go on, and resolves when that is stored. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    await Promise.all([this.#following, this.#queue.close()]);
+  }
+
+  #report(error: unknown): void {
+    this.#options.onProblem?.(error);
+  }
+
+  /** Wakes the webhooks that an event is for, as it happens. */
+  async #follow(from: number): Promise<void> {
+    const { clock, feed } = this.#options;
+    const { signal } = this.#ending;
+    for (let after = from; !signal.aborted; ) {
+      try {
+        for await (const { events, upTo } of feed.pages({ after, signal })) {
+          for (const event of events)
+            for (const { id, body } of this.#webhooks.values()) if (isFor(body, event)) this.#queue.add(id);
+          after = upTo;
+        }
+        return;
+      } catch (error) {
+        this.#report(error);
+        await clock.wait(RETRY_MS, signal);
+      }
     }
   }
 
   /** Delivers pending events unless another process holds the lease of this webhook. */
-  async function deliver(id: string): Promise<void> {
-    while (!ending.signal.aborted) {
+  async #deliver(id: string): Promise<void> {
+    const { documents, clock } = this.#options;
+    while (!this.#ending.signal.aborted) {
       const webhook = await documents.get<StoredWebhook>(WEBHOOK, id);
       const progress = await documents.get<StoredProgress>(DELIVERY, id);
       if (!progress) return;
-      if (webhook?.body.status !== 'active') return rest(progress, webhook);
+      if (webhook?.body.status !== 'active') return this.#rest(progress, webhook);
       const { dueAt, holder, cursor } = progress.body;
       if (dueAt !== null && dueAt > clock.now()) {
-        if (holder !== null) held.add(id);
+        if (holder !== null) this.#foreign.add(id);
         return;
       }
-      const event = await nextFor(webhook, cursor);
+      const event = await this.#nextFor(webhook, cursor);
       const free = { ...progress.body, holder: null, dueAt: null };
       if (!event) {
-        const upTo = scanned.get(id) ?? cursor;
+        const upTo = this.#scanned.get(id) ?? cursor;
         const isFar = upTo - cursor > NOTED_AFTER;
         // Saves another look, and a restart from reading these events again.
-        if ((dueAt === null && !isFar) || (await note(progress, { ...free, cursor: isFar ? upTo : cursor }))) return;
+        const next = { ...free, cursor: isFar ? upTo : cursor };
+        if ((dueAt === null && !isFar) || (await this.#store(progress, next))) return;
         continue;
       }
-      const claim = await note(progress, { ...free, holder: self, dueAt: clock.now() + DOMAIN_LIMITS.webhookLeaseMs });
-      if (claim && (await deliverFrom(webhook, claim, event)) === 'rest') return;
+      const claim = await this.#store(progress, { ...free, ...this.#lease() });
+      if (claim && (await this.#deliverFrom(webhook, claim, event)) === 'rest') return;
     }
   }
 
+  #lease() {
+    return { holder: this.#self, dueAt: this.#options.clock.now() + DOMAIN_LIMITS.webhookLeaseMs };
+  }
+
   // One that is paused, or was removed, is not due: the sweep looks at the first due ones only.
-  async function rest(progress: DeliveryProgress, webhook: Webhook | undefined): Promise<void> {
-    if (!webhook) await documents.remove(DELIVERY, progress.id, progress.revision);
-    else if (progress.body.dueAt !== null) await note(progress, { ...progress.body, holder: null, dueAt: null });
+  async #rest(progress: DeliveryProgress, webhook: Webhook | undefined): Promise<void> {
+    if (!webhook) await this.#options.documents.remove(DELIVERY, progress.id, progress.revision);
+    else if (progress.body.dueAt !== null) await this.#store(progress, { ...progress.body, holder: null, dueAt: null });
   }
 
   // While this process holds the lease: event after event, until another webhook waits for the place. `look`: the webhook was changed meanwhile.
-  async function deliverFrom(first: Webhook, claim: DeliveryProgress, event: FeedEvent): Promise<'rest' | 'look'> {
+  async #deliverFrom(first: Webhook, claim: DeliveryProgress, event: FeedEvent): Promise<'rest' | 'look'> {
     const { id } = first;
+    const ending = this.#ending.signal;
     let webhook: Webhook | undefined = first;
     let mine: DeliveryProgress | undefined = claim;
     for (let next: FeedEvent | undefined = event; next && webhook && mine; ) {
-      const outcome = await attempt(options, webhook, { event: eventView(next), ending: ending.signal });
-      const after = await afterwards(mine, next, { outcome, webhook });
-      webhook = await documents.get<StoredWebhook>(WEBHOOK, id);
-      const goesOn: boolean = after.cursor === next.seq && webhook?.body.status === 'active' && !ending.signal.aborted;
-      const givesWay: boolean = goesOn && waiting.size > 0;
-      if (givesWay) again.add(id);
-      next = goesOn && webhook && !givesWay ? await nextFor(webhook, after.cursor) : undefined;
-      const lease = next ? { holder: self, dueAt: clock.now() + DOMAIN_LIMITS.webhookLeaseMs } : {};
-      mine = await note(mine, { ...after, ...lease });
+      const outcome = await attempt(this.#options, webhook, { event: eventView(next), ending });
+      const after = await this.#afterwards(mine, next, { outcome, webhook });
+      webhook = await this.#options.documents.get<StoredWebhook>(WEBHOOK, id);
+      const goesOn: boolean = after.cursor === next.seq && webhook?.body.status === 'active' && !ending.aborted;
+      const givesWay: boolean = goesOn && this.#queue.hasWaiting;
+      if (givesWay) this.#queue.add(id);
+      next = goesOn && webhook && !givesWay ? await this.#nextFor(webhook, after.cursor) : undefined;
+      mine = await this.#store(mine, next ? { ...after, ...this.#lease() } : after);
     }
     return mine && webhook ? 'rest' : 'look';
   }
 
   // What the document says after a try.
-  async function afterwards(
+  async #afterwards(
     { id, body }: DeliveryProgress,
     { seq, ...event }: FeedEvent,
     { outcome, webhook }: { readonly outcome: DeliveryOutcome; readonly webhook: Webhook },
   ): Promise<StoredProgress> {
+    const { clock, onTry = () => {} } = this.#options;
     const free = { ...body, holder: null, dueAt: null };
     if (outcome.kind === 'given-up') return { ...free, dueAt: clock.now() };
     if (outcome.kind === 'delivered') {
@@ -173,109 +215,49 @@ export function deliveries(options: DeliveryOptions) {
     const isLast = !isGone && attempts >= DOMAIN_LIMITS.webhookTries;
     onTry(isLast ? 'dead' : 'failed');
     if (isGone) {
-      await pause(webhook);
+      await this.#pause(webhook);
       return { ...free, attempts, failure };
     }
     if (!isLast) return { ...free, attempts, failure, dueAt: Math.max(retryAt, clock.now() + pauseAfter(attempts)) };
-    await storeDeadLetter(id, { seq, event: eventView({ ...event, seq }), attempts, failure });
+    await this.#storeDeadLetter(id, { seq, event: eventView({ ...event, seq }), attempts, failure });
     return { ...free, cursor: seq, attempts: 0, dead: body.dead + 1, failure };
   }
 
   // Until its owner makes it active again, which tries the same event at once.
-  async function pause({ id, body: { url } }: Webhook): Promise<void> {
+  async #pause({ id, body: { url } }: Webhook): Promise<void> {
+    const { documents, clock } = this.#options;
     await update<StoredWebhook>(documents, WEBHOOK, id, (body) =>
       body?.url === url ? { ...body, status: 'paused', updated: clock.now() } : undefined,
     );
   }
 
-  async function storeDeadLetter(
+  async #storeDeadLetter(
     webhook: string,
     deadLetter: Pick<StoredDeadLetter, 'seq' | 'event' | 'attempts' | 'failure'>,
   ): Promise<void> {
-    const created = clock.now();
+    const created = this.#options.clock.now();
     const dueAt = created + DOMAIN_LIMITS.webhookLetterMs;
     const body: StoredDeadLetter = { ...deadLetter, webhook, status: 'dead', created, dueAt };
     // `exists`: stored already, by a process that died before it wrote the progress.
-    await documents.insert(DELIVERY, deadLetterId(webhook, deadLetter.seq), body);
+    await this.#options.documents.insert(DELIVERY, deadLetterId(webhook, deadLetter.seq), body);
   }
 
-  async function note({ id, revision }: DeliveryProgress, body: StoredProgress): Promise<DeliveryProgress | undefined> {
-    const result = await documents.replace(DELIVERY, id, revision, body);
+  async #store({ id, revision }: DeliveryProgress, body: StoredProgress): Promise<DeliveryProgress | undefined> {
+    const result = await this.#options.documents.replace(DELIVERY, id, revision, body);
     return result.kind === 'replaced' ? { id, revision: result.revision, body } : undefined;
   }
 
-  async function nextFor({ id, body }: Webhook, cursor: number): Promise<FeedEvent | undefined> {
-    for (let at = Math.max(cursor, scanned.get(id) ?? 0); ; ) {
-      const page = await feed.read(at);
-      const found = page.events.find(({ tenant, type }) => tenant === body.tenant && wantsType(body.events, type));
-      scanned.set(id, found ? found.seq - 1 : page.upTo);
-      if (found || page.atEnd) return found;
+  async #nextFor({ id, body }: Webhook, cursor: number): Promise<FeedEvent | undefined> {
+    for (let at = Math.max(cursor, this.#scanned.get(id) ?? 0); ; ) {
+      const page = await this.#options.feed.read(at);
+      const event = page.events.find((one) => isFor(body, one));
+      this.#scanned.set(id, event ? event.seq - 1 : page.upTo);
+      if (event || page.atEnd) return event;
       at = page.upTo;
     }
   }
+}
 
-  /** Wakes the webhooks that an event is for, as it happens. */
-  async function follow(from: number): Promise<void> {
-    for (let after = from; !ending.signal.aborted; ) {
-      try {
-        for await (const { events, upTo } of feed.pages({ after, signal: ending.signal })) {
-          for (const event of events)
-            for (const { id, body } of known.values())
-              if (body.tenant === event.tenant && wantsType(body.events, event.type)) kick(id);
-          after = upTo;
-        }
-        return;
-      } catch (error) {
-        onProblem(error);
-        await clock.wait(RETRY_MS, ending.signal);
-      }
-    }
-  }
-
-  const runs = () => [...running.values()].map(({ ended }) => ended);
-
-  async function look(): Promise<void> {
-    const found: Webhook[] = [];
-    const limit = COMMON_LIMITS.pageSizeMax;
-    for await (const items of findPages<StoredWebhook>(documents, WEBHOOK, { limit })) found.push(...items);
-    const changed = found.filter(({ id, revision }) => known.get(id)?.revision !== revision);
-    known.clear();
-    for (const webhook of found) known.set(webhook.id, webhook);
-    for (const id of scanned.keys()) if (!known.has(id)) scanned.delete(id);
-    // First follow, then look at what has happened before.
-    if (known.size > 0 && !following) {
-      const end = await feed.end();
-      following ??= follow(end);
-    }
-    for (const { id } of changed) kick(id);
-  }
-
-  return {
-    /** Call it after a webhook was created or changed, so that its delivery starts at once. */
-    look,
-    /** Reads what others have changed, goes on with what is due, removes expired dead letters; how many of these. */
-    async sweep(limit: number): Promise<number> {
-      await look();
-      const waitedFor = [...held];
-      held.clear();
-      for (const id of waitedFor) kick(id);
-      const isLetter = ({ body }: StoredDocument<StoredProgress | StoredDeadLetter>) => 'webhook' in body;
-      const due = await findDue(options, DELIVERY, { index: 'due', field: 'dueAt', limit, isOver: isLetter });
-      const letters = due.filter(isLetter);
-      for (const one of due) if (!isLetter(one)) kick(one.id);
-      await Promise.all(letters.map(({ id, revision }) => documents.remove(DELIVERY, id, revision)));
-      return letters.length;
-    },
-    /** Resolves when nothing is being delivered. */
-    async idle(): Promise<void> {
-      while (running.size > 0) await Promise.all(runs());
-    },
-    /** Gives up what is being delivered, so that another process can go on, and resolves when that is stored. */
-    async close(): Promise<void> {
-      ending.abort();
-      waiting.clear();
-      again.clear();
-      await Promise.all([following, ...runs()]);
-    },
-  };
+function isFor({ tenant, events }: StoredWebhook, event: FeedEvent): boolean {
+  return tenant === event.tenant && wantsType(events, event.type);
 }

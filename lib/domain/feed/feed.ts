@@ -134,57 +134,13 @@ export interface FeedOptions {
  */
 export function feed(options: FeedOptions): Feed {
   requireGiven('follow changes', options, { documents: 'documents', clock: 'clock' });
-  const { documents, clock, pollMs = 250, onProblem = () => {} } = options;
+  const { documents } = options;
   const recent = recentEvents();
-  const past = new LRUCache<number, Promise<FeedPage>>({ max: DOMAIN_LIMITS.feedPagesKept, ttl: PAGE_KEPT_MS });
-  const ends = new Set<() => void>();
-  let closed = false;
-  let polling = false;
-  let wake = new AbortController();
-  // Resolves when there is something new; made anew each time.
-  let news = makeDeferred();
-
-  async function poll(): Promise<void> {
-    polling = true;
-    while (ends.size > 0) {
-      // A nudge from here on is not lost.
-      wake = new AbortController();
-      const more = await look().catch((error: unknown) => {
-        if (!closed) onProblem(error);
-        return false;
-      });
-      if (!more && ends.size > 0) await clock.wait(pollMs, wake.signal);
-    }
-    polling = false;
-    recent.forget();
-  }
-
-  async function look(): Promise<boolean> {
-    const known = recent.upTo();
-    const at = known ?? (await endOfFeed(documents));
-    const page = await eventsAfter(documents, at, DOMAIN_LIMITS.feedPage);
-    // At the first look: something may have happened since the followers read.
-    if (recent.add(at, page) || known === undefined) {
-      const before = news;
-      news = makeDeferred();
-      before.send();
-    }
-    return !page.atEnd;
-  }
-
+  const readPast = pastReader(documents);
   const read = async (after: number): Promise<FeedPage> => recent.after(after) ?? readPast(after);
-
-  /** The past never changes, so those who read it at the same time share its pages, which begin at the same changes for all. */
-  function readPast(after: number): Promise<FeedPage> {
-    const kept = past.get(after);
-    if (kept) return kept;
-    const limit = DOMAIN_LIMITS.feedPage - (changeBefore(after) % DOMAIN_LIMITS.feedPage);
-    const reading = eventsAfter(documents, after, limit);
-    past.set(after, reading);
-    const forget = () => void past.delete(after);
-    reading.then((page) => page.atEnd && forget(), forget);
-    return reading;
-  }
+  const ends = new Set<() => void>();
+  const watch = newsWatch(options, { recent, isFollowed: () => ends.size > 0 });
+  let closed = false;
 
   async function* pages({ after, signal }: FollowOptions): AsyncGenerator<FeedPage> {
     const end = makeDeferred();
@@ -195,15 +151,15 @@ export function feed(options: FeedOptions): Feed {
     if (closed || signal.aborted) return;
     ends.add(end.send);
     signal.addEventListener('abort', stop, { once: true });
-    if (!polling) void poll();
+    watch.begin();
     try {
       let at = after ?? (await endOfFeed(documents));
       while (ends.has(end.send)) {
-        const next = news;
+        const news = watch.next();
         const page = await read(at);
         if (page.upTo > at) yield page;
         at = page.upTo;
-        if (page.atEnd) await Promise.race([next.sent, end.sent]);
+        if (page.atEnd) await Promise.race([news, end.sent]);
       }
     } finally {
       stop();
@@ -222,14 +178,80 @@ export function feed(options: FeedOptions): Feed {
           if (event.tenant === tenant) yield event;
         }
     },
-    nudge: () => wake.abort(),
+    nudge: watch.wake,
     close: () => {
       closed = true;
       const ended = [...ends];
       ends.clear();
       for (const end of ended) end();
-      wake.abort();
+      watch.wake();
     },
+  };
+}
+
+/** Reads the past, which never changes: readers share its pages, which begin at the same changes for all. */
+function pastReader(documents: DocumentStore): (after: number) => Promise<FeedPage> {
+  const pages = new LRUCache<number, Promise<FeedPage>>({ max: DOMAIN_LIMITS.feedPagesKept, ttl: PAGE_KEPT_MS });
+  return (after) => {
+    const shared = pages.get(after);
+    if (shared) return shared;
+    const limit = DOMAIN_LIMITS.feedPage - (changeBefore(after) % DOMAIN_LIMITS.feedPage);
+    const reading = eventsAfter(documents, after, limit);
+    pages.set(after, reading);
+    const forget = () => void pages.delete(after);
+    reading.then((page) => page.atEnd && forget(), forget);
+    return reading;
+  };
+}
+
+interface Followed {
+  readonly recent: ReturnType<typeof recentEvents>;
+  readonly isFollowed: () => boolean;
+}
+
+/** Looks for new events as long as somebody follows. */
+function newsWatch(options: FeedOptions, { recent, isFollowed }: Followed) {
+  const { documents, clock, pollMs = 250, onProblem = () => {} } = options;
+  let polling = false;
+  let waking = new AbortController();
+  // Resolves when there is something new; made anew each time.
+  let news = makeDeferred();
+
+  async function poll(): Promise<void> {
+    polling = true;
+    while (isFollowed()) {
+      // A nudge from here on is not lost.
+      waking = new AbortController();
+      const more = await look().catch((error: unknown) => {
+        if (isFollowed()) onProblem(error);
+        return false;
+      });
+      if (!more && isFollowed()) await clock.wait(pollMs, waking.signal);
+    }
+    polling = false;
+    recent.forget();
+  }
+
+  async function look(): Promise<boolean> {
+    const upTo = recent.upTo();
+    const at = upTo ?? (await endOfFeed(documents));
+    const page = await eventsAfter(documents, at, DOMAIN_LIMITS.feedPage);
+    // At the first look: something may have happened since the followers read.
+    if (recent.add(at, page) || upTo === undefined) {
+      const before = news;
+      news = makeDeferred();
+      before.send();
+    }
+    return !page.atEnd;
+  }
+
+  return {
+    begin(): void {
+      if (!polling) void poll();
+    },
+    /** Resolves when there are new events. */
+    next: (): Promise<void> => news.sent,
+    wake: () => waking.abort(),
   };
 }
 

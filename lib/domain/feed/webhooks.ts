@@ -59,8 +59,6 @@ interface Changes {
 /** Requests of one tenant for new webhooks that wait for each other. */
 const CREATING_MAX = 200;
 
-export type Webhooks = ReturnType<typeof webhooks>;
-
 export interface WebhookChange {
   readonly body: unknown;
   /** The revision that the caller has seen. */
@@ -73,26 +71,135 @@ interface PageOf {
 }
 
 /** The webhooks of tenants. Every function needs the role to manage webhooks, and throws refusals of problems.ts. */
-export function webhooks(options: WebhookOptions) {
-  const { documents, clock, keyring, feed, deliveries, resolve } = options;
-  const creating = keyedMutex(CREATING_MAX, 'requests for new webhooks of one tenant');
+export class Webhooks {
+  readonly #options: WebhookOptions;
+  readonly #creating = keyedMutex(CREATING_MAX, 'requests for new webhooks of one tenant');
 
-  async function require(caller: Caller, id: string): Promise<Webhook> {
+  constructor(options: WebhookOptions) {
+    this.#options = options;
+  }
+
+  async create(caller: Caller, content: unknown): Promise<WebhookState> {
     requireRole(caller, 'manage webhooks');
-    const found = mayBeId(id) ? await documents.get<StoredWebhook>(WEBHOOK, id) : undefined;
-    if (found?.body.tenant === caller.tenant) return found;
+    const { clock, keyring, deliveries } = this.#options;
+    const body = await checkShape<Changes & { url: string }>(NEW_WEBHOOK, content, 'The webhook');
+    await this.#check(body);
+    const id = `wh_${randomBytes(16).toString('hex')}`;
+    const { tenant, principal: by } = caller;
+    const secret = body.secret ?? makeSecret();
+    const now = clock.now();
+    const stored: StoredWebhook = {
+      tenant,
+      url: body.url,
+      events: body.events ?? [],
+      secret: sealSecret(keyring, { tenant, id }, secret),
+      status: 'active',
+      by,
+      created: now,
+      updated: now,
+    };
+    const state = await this.#creating.run(tenant, () => this.#insertWithin(id, stored));
+    await deliveries.look();
+    return { ...state, secret };
+  }
+
+  async get(caller: Caller, id: string): Promise<WebhookState> {
+    return this.#withProgress(await this.#require(caller, id));
+  }
+
+  /** The oldest first. */
+  async list(caller: Caller, { limit, cursor }: PageOf): Promise<{ items: WebhookState[]; next?: string }> {
+    requireRole(caller, 'manage webhooks');
+    const { tenant } = caller;
+    const query = { index: 'created', where: { tenant }, limit, cursor };
+    const { items, size: _, ...next } = await findPage<StoredWebhook>(this.#options.documents, WEBHOOK, query);
+    return { items: await Promise.all(items.map((webhook) => this.#withProgress(webhook))), ...next };
+  }
+
+  async change(
+    caller: Caller,
+    id: string,
+    change: WebhookChange | LazyRequest<Webhook, WebhookChange>,
+  ): Promise<WebhookState> {
+    const { documents, clock, keyring, deliveries } = this.#options;
+    const old = await this.#require(caller, id);
+    const { body: content, expected } = 'read' in change ? await change.read(old) : change;
+    if (expected !== undefined && expected !== old.revision)
+      throw refuse('revision-changed', `The webhook is at revision ${old.revision}, not ${expected}. Read it again.`);
+    const { secret: wanted, ...changes } = await checkShape<Changes>(CHANGED_WEBHOOK, content, 'The change');
+    await this.#check(changes);
+    const secret = wanted === null ? makeSecret() : wanted;
+    const sealed = secret === undefined ? {} : { secret: sealSecret(keyring, { tenant: caller.tenant, id }, secret) };
+    const body: StoredWebhook = { ...old.body, ...changes, ...sealed, updated: clock.now() };
+    const result = await documents.replace(WEBHOOK, id, old.revision, body);
+    if (result.kind !== 'replaced')
+      throw refuse('revision-changed', 'The webhook was changed by somebody else just now. Read it again.');
+    await tryNow(documents, id);
+    await deliveries.look();
+    return this.#withProgress({ id, revision: result.revision, body }, secret);
+  }
+
+  async remove(caller: Caller, id: string): Promise<WebhookState> {
+    const { documents, deliveries } = this.#options;
+    const old = await this.#withProgress(await this.#require(caller, id));
+    await documents.remove(WEBHOOK, id);
+    await documents.remove(DELIVERY, id);
+    for (let more = true; more; ) {
+      const { items, next } = await documents.find(DELIVERY, { index: 'webhook', where: { webhook: id } });
+      await Promise.all(items.map((deadLetter) => documents.remove(DELIVERY, deadLetter.id)));
+      more = next !== undefined;
+    }
+    await deliveries.look();
+    return old;
+  }
+
+  /** The events that could not be delivered, the newest first. */
+  async letters(caller: Caller, { id, limit, cursor }: PageOf & { readonly id: string }) {
+    await this.#require(caller, id);
+    const query = { index: 'webhook', where: { webhook: id }, descending: true, limit, cursor };
+    const { items, size: _, ...next } = await findPage<StoredDeadLetter>(this.#options.documents, DELIVERY, query);
+    // What has expired is left out also before the sweep removes it; so a page may be short, and still have a next one.
+    return { items: items.filter((letter) => this.#isAlive(letter)), ...next };
+  }
+
+  /** Tries once more to deliver one of them, now. */
+  async retry(caller: Caller, { id, seq }: { id: string; seq: string }): Promise<DeadLetter> {
+    const { documents } = this.#options;
+    const webhook = await this.#require(caller, id);
+    const isNumber = /^[1-9]\d{0,15}$/.test(seq);
+    const deadLetter = isNumber
+      ? await documents.get<StoredDeadLetter>(DELIVERY, deadLetterId(id, Number(seq)))
+      : undefined;
+    if (!deadLetter || !this.#isAlive(deadLetter))
+      throw refuse('not-found', `The webhook ${id} has no event ${JSON.stringify(seq)} that was put aside.`);
+    const { event, attempts } = deadLetter.body;
+    const outcome = await attempt(this.#options, webhook, { event, ending: new AbortController().signal });
+    const next = { ...deadLetter.body, attempts: attempts + 1 };
+    const body: StoredDeadLetter =
+      outcome.kind === 'failed' ? { ...next, failure: outcome.failure } : { ...next, status: 'delivered' };
+    const result = await documents.replace(DELIVERY, deadLetter.id, deadLetter.revision, body);
+    // A dead letter has no unique value: what is there has a revision.
+    return { id: deadLetter.id, revision: result.kind === 'exists' ? deadLetter.revision : result.revision, body };
+  }
+
+  async #require(caller: Caller, id: string): Promise<Webhook> {
+    requireRole(caller, 'manage webhooks');
+    const webhook = mayBeId(id) ? await this.#options.documents.get<StoredWebhook>(WEBHOOK, id) : undefined;
+    if (webhook?.body.tenant === caller.tenant) return webhook;
     throw refuse('not-found', `There is no webhook ${JSON.stringify(id)}.`);
   }
 
-  const isKept = ({ body }: DeadLetter) => body.dueAt > clock.now();
+  #isAlive({ body }: DeadLetter): boolean {
+    return body.dueAt > this.#options.clock.now();
+  }
 
-  async function withProgress(webhook: Webhook, secret?: string): Promise<WebhookState> {
-    const progress = await documents.get<StoredProgress>(DELIVERY, webhook.id);
+  async #withProgress(webhook: Webhook, secret?: string): Promise<WebhookState> {
+    const progress = await this.#options.documents.get<StoredProgress>(DELIVERY, webhook.id);
     return { webhook, progress, ...(secret !== undefined && { secret }) };
   }
 
-  async function check({ url, events = [] }: Changes): Promise<void> {
-    const why = url === undefined ? undefined : await findResolvedProblem(url, resolve);
+  async #check({ url, events = [] }: Changes): Promise<void> {
+    const why = url === undefined ? undefined : await findResolvedProblem(url, this.#options.resolve);
     const details: Detail[] = [
       ...(why === undefined ? [] : [{ field: '/url', error: why }]),
       ...typeProblems(events, '/events'),
@@ -100,128 +207,29 @@ export function webhooks(options: WebhookOptions) {
     if (details.length) throw invalid('The webhook cannot be taken, see the details.', details);
   }
 
-  function tooMany(): Error {
-    const limit = DOMAIN_LIMITS.webhooksPerTenant;
-    return invalid(`There are ${limit} webhooks already. Remove one first.`, [
-      { field: '/', error: `at most ${limit} webhooks are kept` },
-    ]);
+  async #isFull(tenant: string, limit: number): Promise<boolean> {
+    return (await this.#options.documents.count(WEBHOOK, { index: 'created', where: { tenant } })) > limit;
   }
 
-  const isFull = async (tenant: string, limit: number) =>
-    (await documents.count(WEBHOOK, { index: 'created', where: { tenant } })) > limit;
-
   // Counted before, one request of a tenant at a time; and after, for other processes make webhooks too.
-  async function insertWithin(id: string, body: StoredWebhook): Promise<WebhookState> {
-    if (await isFull(body.tenant, DOMAIN_LIMITS.webhooksPerTenant - 1)) throw tooMany();
+  async #insertWithin(id: string, body: StoredWebhook): Promise<WebhookState> {
+    const { documents, feed } = this.#options;
+    if (await this.#isFull(body.tenant, DOMAIN_LIMITS.webhooksPerTenant - 1)) throw tooMany();
     // The progress is written first: nothing would be delivered to a webhook without it.
     const progress = await insertNew(documents, DELIVERY, { id, body: newProgress(await feed.end()) });
     const webhook = await insertNew(documents, WEBHOOK, { id, body });
-    if (!(await isFull(body.tenant, DOMAIN_LIMITS.webhooksPerTenant))) return { webhook, progress };
+    if (!(await this.#isFull(body.tenant, DOMAIN_LIMITS.webhooksPerTenant))) return { webhook, progress };
     await documents.remove(WEBHOOK, id);
     await documents.remove(DELIVERY, id);
     throw tooMany();
   }
+}
 
-  return {
-    async create(caller: Caller, given: unknown): Promise<WebhookState> {
-      requireRole(caller, 'manage webhooks');
-      const body = await checkShape<Changes & { url: string }>(NEW_WEBHOOK, given, 'The webhook');
-      await check(body);
-      const id = `wh_${randomBytes(16).toString('hex')}`;
-      const { tenant, principal: by } = caller;
-      const secret = body.secret ?? makeSecret();
-      const now = clock.now();
-      const stored: StoredWebhook = {
-        tenant,
-        url: body.url,
-        events: body.events ?? [],
-        secret: sealSecret(keyring, { tenant, id }, secret),
-        status: 'active',
-        by,
-        created: now,
-        updated: now,
-      };
-      const made = await creating.run(tenant, () => insertWithin(id, stored));
-      await deliveries.look();
-      return { ...made, secret };
-    },
-
-    get: async (caller: Caller, id: string): Promise<WebhookState> => withProgress(await require(caller, id)),
-
-    /** The oldest first. */
-    async list(caller: Caller, { limit, cursor }: PageOf): Promise<{ items: WebhookState[]; next?: string }> {
-      requireRole(caller, 'manage webhooks');
-      const { tenant } = caller;
-      const query = { index: 'created', where: { tenant }, limit, cursor };
-      const { items, size: _, ...next } = await findPage<StoredWebhook>(documents, WEBHOOK, query);
-      return { items: await Promise.all(items.map((webhook) => withProgress(webhook))), ...next };
-    },
-
-    async change(
-      caller: Caller,
-      id: string,
-      change: WebhookChange | LazyRequest<Webhook, WebhookChange>,
-    ): Promise<WebhookState> {
-      const old = await require(caller, id);
-      const { body: given, expected } = 'read' in change ? await change.read(old) : change;
-      if (expected !== undefined && expected !== old.revision)
-        throw refuse('revision-changed', `The webhook is at revision ${old.revision}, not ${expected}. Read it again.`);
-      const { secret: wanted, ...changes } = await checkShape<Changes>(CHANGED_WEBHOOK, given, 'The change');
-      await check(changes);
-      const secret = wanted === null ? makeSecret() : wanted;
-      const sealed = secret === undefined ? {} : { secret: sealSecret(keyring, { tenant: caller.tenant, id }, secret) };
-      const body: StoredWebhook = { ...old.body, ...changes, ...sealed, updated: clock.now() };
-      const result = await documents.replace(WEBHOOK, id, old.revision, body);
-      if (result.kind !== 'replaced')
-        throw refuse('revision-changed', 'The webhook was changed by somebody else just now. Read it again.');
-      await tryNow(documents, id);
-      await deliveries.look();
-      return withProgress({ id, revision: result.revision, body }, secret);
-    },
-
-    async remove(caller: Caller, id: string): Promise<WebhookState> {
-      const old = await withProgress(await require(caller, id));
-      await documents.remove(WEBHOOK, id);
-      await documents.remove(DELIVERY, id);
-      for (let more = true; more; ) {
-        const { items, next } = await documents.find(DELIVERY, { index: 'webhook', where: { webhook: id } });
-        await Promise.all(items.map((deadLetter) => documents.remove(DELIVERY, deadLetter.id)));
-        more = next !== undefined;
-      }
-      await deliveries.look();
-      return old;
-    },
-
-    /** The events that could not be delivered, the newest first. */
-    async letters(caller: Caller, { id, limit, cursor }: PageOf & { readonly id: string }) {
-      await require(caller, id);
-      const query = { index: 'webhook', where: { webhook: id }, descending: true, limit, cursor };
-      const { items, size: _, ...next } = await findPage<StoredDeadLetter>(documents, DELIVERY, query);
-      // What has expired is left out also before the sweep removes it; so a page may be short, and still have a next one.
-      return { items: items.filter(isKept), ...next };
-    },
-
-    /** Tries once more to deliver one of them, now. */
-    async retry(caller: Caller, { id, seq }: { id: string; seq: string }): Promise<DeadLetter> {
-      const webhook = await require(caller, id);
-      const isNumber = /^[1-9]\d{0,15}$/.test(seq);
-      const deadLetter = isNumber
-        ? await documents.get<StoredDeadLetter>(DELIVERY, deadLetterId(id, Number(seq)))
-        : undefined;
-      if (!deadLetter || !isKept(deadLetter))
-        throw refuse('not-found', `The webhook ${id} has no event ${JSON.stringify(seq)} that was put aside.`);
-      const outcome = await attempt(options, webhook, {
-        event: deadLetter.body.event,
-        ending: new AbortController().signal,
-      });
-      const tried = { ...deadLetter.body, attempts: deadLetter.body.attempts + 1 };
-      const body: StoredDeadLetter =
-        outcome.kind === 'failed' ? { ...tried, failure: outcome.failure } : { ...tried, status: 'delivered' };
-      const result = await documents.replace(DELIVERY, deadLetter.id, deadLetter.revision, body);
-      // A dead letter has no unique value: what is there has a revision.
-      return { id: deadLetter.id, revision: result.kind === 'exists' ? deadLetter.revision : result.revision, body };
-    },
-  };
+function tooMany(): Error {
+  const limit = DOMAIN_LIMITS.webhooksPerTenant;
+  return invalid(`There are ${limit} webhooks already. Remove one first.`, [
+    { field: '/', error: `at most ${limit} webhooks are kept` },
+  ]);
 }
 
 // After an owner has repaired a webhook, the next try is made at once.

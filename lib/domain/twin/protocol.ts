@@ -93,20 +93,6 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
     throw refuse('not-found', `There is no protocol ${JSON.stringify(reference)}. Create it first.`);
   }
 
-  // The parent must exist, and following it must not lead back here: a version points at versions that were there first.
-  async function findParent(tenant: string, parent: string | null | undefined, self: string) {
-    if (parent == null) return { parent: null, parentVersion: null };
-    const found = await find(tenant, parent);
-    if (!found) throw invalid(`The parent ${JSON.stringify(parent)} is unknown.`, [unknownParent]);
-    let depth = 1;
-    for (let at: Protocol | undefined = found; at; depth++) {
-      if (at.body.did === self) throw invalid('A protocol cannot be its own ancestor.', [ownAncestor]);
-      if (depth >= DOMAIN_LIMITS.protocolDepth) throw invalid('The protocol would have too many ancestors.', [tooDeep]);
-      at = at.body.parent === null ? undefined : await find(tenant, at.body.parent);
-    }
-    return { parent: found.body.did, parentVersion: found.version };
-  }
-
   return {
     find,
     get,
@@ -118,14 +104,14 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
       const found = await revisionAt<StoredProtocol>(documents, { kind: PROTOCOL, id: did, at });
       return found && { version: found.revision, body: found.body };
     },
-    async create(caller, given, did = mintDid()) {
+    async create(caller, content, did = mintDid()) {
       requireRole(caller, 'create twins');
-      const body = await checkShape<ProtocolBody>(NEW_PROTOCOL, given, 'The protocol');
+      const body = await checkShape<ProtocolBody>(NEW_PROTOCOL, content, 'The protocol');
       await checkProperties(body.properties ?? {});
       const now = clock.now();
       const stored: StoredProtocol = {
         ...pickParts(body, caller),
-        ...(await findParent(caller.tenant, body.parent, did)),
+        ...(await findParent(find, { tenant: caller.tenant, parent: body.parent, self: did })),
         tenant: caller.tenant,
         did,
         created: now,
@@ -138,33 +124,23 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
     },
     async change(caller, did, change) {
       const present = await get(caller, did);
-      const { body: before, version } = present;
+      const { body: before } = present;
       requireRole(caller, 'change twins');
       requireController(caller, before.controllers);
-      const { expected, body: given } = 'read' in change ? await change.read(present) : change;
-      const body = await checkShape<ProtocolBody>(CHANGED_PROTOCOL, given, 'The new version');
+      const { expected, body: content } = 'read' in change ? await change.read(present) : change;
+      const body = await checkShape<ProtocolBody>(CHANGED_PROTOCOL, content, 'The new version');
       await checkProperties(body.properties ?? {});
       const at = stamp(before, clock);
       const next: StoredProtocol = {
         ...before,
         ...pickParts(body, caller),
-        ...(await findParent(caller.tenant, body.parent, before.did)),
+        ...(await findParent(find, { tenant: caller.tenant, parent: body.parent, self: before.did })),
         updated: at,
         journal: { at, by: caller.principal, action: 'change', events: [{ type: 'protocol.updated', data: {} }] },
       };
       requireFits(next, 'The protocol');
       await refuseForeignDids(documents, { did: before.did, names: next.alsoKnownAs, before: before.alsoKnownAs });
-      const old = { id: before.did, revision: expected, body: before };
-      const result =
-        version === expected
-          ? await replaceJournaled(documents, { kind: PROTOCOL, old, body: next })
-          : { kind: 'conflict' as const, revision: version };
-      if (result.kind === 'replaced') return { version: result.revision, body: next };
-      if (result.kind === 'exists') throw refuse('already-exists', ALIAS_TAKEN);
-      throw refuse(
-        'revision-changed',
-        `The protocol is at version ${result.revision}, not ${expected}. Read it again.`,
-      );
+      return replaceVersion(documents, present, { expected, next });
     },
     async list({ tenant }, page) {
       const query = { index: 'created', where: { tenant }, ...page };
@@ -172,6 +148,42 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
       return { items: items.map(makeProtocol), ...(next !== undefined && { next }) };
     },
   };
+}
+
+interface ParentReference {
+  readonly tenant: string;
+  readonly parent: string | null | undefined;
+  /** The protocol that gets the parent. */
+  readonly self: string;
+}
+
+// The parent must exist, and following it must not lead back here: a version points at versions that were there first.
+async function findParent(find: Protocols['find'], { tenant, parent: reference, self }: ParentReference) {
+  if (reference == null) return { parent: null, parentVersion: null };
+  const parent = await find(tenant, reference);
+  if (!parent) throw invalid(`The parent ${JSON.stringify(reference)} is unknown.`, [unknownParent]);
+  let depth = 1;
+  for (let at: Protocol | undefined = parent; at; depth++) {
+    if (at.body.did === self) throw invalid('A protocol cannot be its own ancestor.', [ownAncestor]);
+    if (depth >= DOMAIN_LIMITS.protocolDepth) throw invalid('The protocol would have too many ancestors.', [tooDeep]);
+    at = at.body.parent === null ? undefined : await find(tenant, at.body.parent);
+  }
+  return { parent: parent.body.did, parentVersion: parent.version };
+}
+
+async function replaceVersion(
+  documents: DocumentStore,
+  { body, version }: Protocol,
+  { expected, next }: { readonly expected: number; readonly next: StoredProtocol },
+): Promise<Protocol> {
+  const old = { id: body.did, revision: expected, body };
+  const result =
+    version === expected
+      ? await replaceJournaled(documents, { kind: PROTOCOL, old, body: next })
+      : { kind: 'conflict' as const, revision: version };
+  if (result.kind === 'replaced') return { version: result.revision, body: next };
+  if (result.kind === 'exists') throw refuse('already-exists', ALIAS_TAKEN);
+  throw refuse('revision-changed', `The protocol is at version ${result.revision}, not ${expected}. Read it again.`);
 }
 
 const unknownParent: Detail = { field: '/parent', error: 'must name a protocol of this registry' };

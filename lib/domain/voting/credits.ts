@@ -81,18 +81,64 @@ export function credits(options: CreditOptions): Credits {
   requireGiven('issue credits', options, { documents: 'documents', clock: 'clock' });
   const { documents, clock, settleVotes = NO_VOTES } = options;
   const reading = { documents, settleVotes };
+  const { write, settle, settleListed } = creditLedger({ ...reading, clock });
+
+  async function permitIssue(caller: Caller, did: string) {
+    const domain = await requireSettled(reading, caller, did);
+    requireRole(caller, 'issue credits');
+    return async ({ body, id = randomToken() }: NewCredit): Promise<JsonObject> => {
+      // What an earlier try has written is decided by its own look, whatever has become of the domain since.
+      const earlier = await documents.get<StoredCredit>(CREDIT, id);
+      const seen = earlier ? undefined : await requireEligible(reading, domain, clock.now());
+      const { amount, ...about } = await checkShape<JsonObject & { amount: string }>(NEW_CREDIT, body, 'The credits');
+      if (seen === undefined) return creditView(await settle(earlier!));
+      const at = clock.now();
+      const written = await write(id, {
+        tenant: caller.tenant,
+        did: domain.id,
+        amount,
+        issuer: caller.principal,
+        about,
+        state: 'checking',
+        seen,
+        created: at,
+        journal: { at, by: caller.principal, action: 'check', events: [] },
+      });
+      return creditView(await settle(written));
+    };
+  }
+
+  return {
+    permitIssue,
+    issue: async (caller, { did, ...request }) => (await permitIssue(caller, did))(request),
+    async list(caller, { did, limit, cursor }) {
+      const domain = await requireDomain(documents, caller, did);
+      const where = { tenant: caller.tenant, did: domain.id };
+      const query = { index: 'domain', where, descending: true, limit, cursor };
+      const { items, next } = await findPage<StoredCredit>(documents, CREDIT, query);
+      // Who reads after a suspension must not see a credit appear later, so what is undecided is decided now.
+      const settled = await Promise.all(items.map(settleListed));
+      const issued = settled.filter((credit) => credit !== undefined);
+      return { items: issued.map(creditView), ...(next !== undefined && { next }) };
+    },
+  };
+}
+
+/** The written credits: whether each is issued is decided once, for everybody who comes. */
+function creditLedger({ documents, settleVotes, clock }: ReadDeps & Pick<CreditOptions, 'clock'>) {
+  const reading = { documents, settleVotes };
 
   const look = async (tenant: string, did: string): Promise<string> =>
     requireEligible(reading, await requireSettled(reading, { tenant }, did), clock.now());
 
   async function write(id: string, body: StoredCredit): Promise<Credit> {
-    const inserted = await documents.insert(CREDIT, id, body);
-    return inserted.kind === 'inserted' ? inserted : present(id);
+    const result = await documents.insert(CREDIT, id, body);
+    return result.kind === 'inserted' ? result : readPresent(id);
   }
 
-  async function present(id: string): Promise<Credit> {
-    const found = await documents.get<StoredCredit>(CREDIT, id);
-    if (found) return found;
+  async function readPresent(id: string): Promise<Credit> {
+    const credit = await documents.get<StoredCredit>(CREDIT, id);
+    if (credit) return credit;
     throw refuse('domain-not-verified', 'The credits were refused to another try of this request. Try again.');
   }
 
@@ -111,12 +157,12 @@ export function credits(options: CreditOptions): Credits {
       if (typeof seen !== 'string') {
         // Whoever has issued it meanwhile saw the domain before this look did.
         if (await documents.remove(CREDIT, id, revision)) throw seen;
-        credit = await present(id);
+        credit = await readPresent(id);
         continue;
       }
       const next = seen === body.seen ? markIssued(id, body) : { ...body, seen };
       const result = await documents.replace(CREDIT, id, revision, next);
-      credit = result.kind === 'replaced' ? { id, revision: result.revision, body: next } : await present(id);
+      credit = result.kind === 'replaced' ? { id, revision: result.revision, body: next } : await readPresent(id);
     }
     throw new TwinlineError(
       'ERR_CONFLICT',
@@ -130,51 +176,13 @@ export function credits(options: CreditOptions): Credits {
     return { ...body, state: 'issued', journal: { at: stamp(body, clock), by: issuer, action: 'issue', events } };
   }
 
-  async function permitIssue(caller: Caller, did: string) {
-    const domain = await requireSettled(reading, caller, did);
-    requireRole(caller, 'issue credits');
-    return async ({ body: given, id = randomToken() }: NewCredit): Promise<JsonObject> => {
-      // What an earlier try has written is decided by its own look, whatever has become of the domain since.
-      const earlier = await documents.get<StoredCredit>(CREDIT, id);
-      const seen = earlier ? undefined : await requireEligible(reading, domain, clock.now());
-      const { amount, ...about } = await checkShape<JsonObject & { amount: string }>(NEW_CREDIT, given, 'The credits');
-      if (seen === undefined) return creditView(await settle(earlier!));
-      const at = clock.now();
-      const written = await write(id, {
-        tenant: caller.tenant,
-        did: domain.id,
-        amount,
-        issuer: caller.principal,
-        about,
-        state: 'checking',
-        seen,
-        created: at,
-        journal: { at, by: caller.principal, action: 'check', events: [] },
-      });
-      return creditView(await settle(written));
-    };
-  }
-
   const settleListed = (credit: Credit): Promise<Credit | undefined> =>
     settle(credit).catch((error: unknown) => {
       if (isRefusal(error)) return undefined;
       throw error;
     });
 
-  return {
-    permitIssue,
-    issue: async (caller, { did, ...request }) => (await permitIssue(caller, did))(request),
-    async list(caller, { did, limit, cursor }) {
-      const domain = await requireDomain(documents, caller, did);
-      const where = { tenant: caller.tenant, did: domain.id };
-      const query = { index: 'domain', where, descending: true, limit, cursor };
-      const { items, next } = await findPage<StoredCredit>(documents, CREDIT, query);
-      // Who reads after a suspension must not see a credit appear later, so what is undecided is decided now.
-      const settled = await Promise.all(items.map(settleListed));
-      const issued = settled.filter((credit) => credit !== undefined);
-      return { items: issued.map(creditView), ...(next !== undefined && { next }) };
-    },
-  };
+  return { write, settle, settleListed };
 }
 
 function creditView({ id, body }: Credit): JsonObject {

@@ -63,7 +63,7 @@ function reportUnset(flows: readonly Flow[], report: ConversionReport): void {
   for (const flow of flows) {
     const { wordings, expressions } = parts.get(flow.flow)!;
     const own = parts.get(flow.flow)!.writes;
-    const given = new Set<string>([
+    const defaults = new Set<string>([
       ...Object.keys(DOOR_NAMES),
       ...own.filter(({ of }) => of === undefined).map(({ name }) => name),
       ...expressions.flatMap(({ into }) => (typeof into === 'object' && into.of === undefined ? [into.name] : [])),
@@ -74,7 +74,7 @@ function reportUnset(flows: readonly Flow[], report: ConversionReport): void {
       ...expressions.flatMap(({ compiled }) => (compiled.ok ? compiled.value.names : [])),
     ]);
     for (const [name, variable] of Object.entries(flow.vars ?? {}))
-      if (read.has(name) && !given.has(name) && variable.default === undefined)
+      if (read.has(name) && !defaults.has(name) && variable.default === undefined)
         report.add({ flow: flow.flow, node: '', what: `variable ${name}`, reason: REASON });
   }
 }

@@ -40,8 +40,8 @@ function readLines(text: string): { rest: string; items: { key: string; text: st
   const items: { key: string; text: string }[] = [];
   const rest: string[] = [];
   for (const line of lines) {
-    const found = line.length > 200 ? null : pattern.exec(line);
-    if (found) items.push({ key: found[1]!, text: found[2]!.trim() });
+    const match = line.length > 200 ? null : pattern.exec(line);
+    if (match) items.push({ key: match[1]!, text: match[2]!.trim() });
     else rest.push(line);
   }
   const isList = pattern === MARKED || items.length > 1;

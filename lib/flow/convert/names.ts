@@ -24,15 +24,15 @@ export function makeVariableName(key: string): string {
 }
 
 /** Gives each wish a name of its own: `menu`, `menu_2`, `menu_3`. */
-export function uniqueNames(taken: Iterable<string> = []): (wish: string) => string {
-  const used = new Set(taken);
+export function uniqueNames(names: Iterable<string> = []): (wish: string) => string {
+  const reserved = new Set(names);
   const counts = new Map<string, number>();
   return (wish) => {
     let name = wish;
     let count = counts.get(wish) ?? 1;
-    while (used.has(name)) name = `${wish.slice(0, 56)}_${++count}`;
+    while (reserved.has(name)) name = `${wish.slice(0, 56)}_${++count}`;
     counts.set(wish, count);
-    used.add(name);
+    reserved.add(name);
     return name;
   };
 }

@@ -57,9 +57,9 @@ function readAddress(url: string, { language, node }: RequestPlace): Values | un
   const mark = parts.findIndex((part) => part.kind === 'text' && part.text.includes('?'));
   const before = mark < 0 ? parts : [...parts.slice(0, mark), cutText(parts[mark]!, 'before')];
   const after = mark < 0 ? [] : [cutText(parts[mark]!, 'after'), ...parts.slice(mark + 1)];
-  const made = before.map((part) => makePart(part, { language, node }));
-  if (made.some((one) => one === undefined) || !url) return undefined;
-  const path = joinTexts((made as FlowExpression[]).filter(({ value }) => value !== ''));
+  const expressions = before.map((part) => makePart(part, { language, node }));
+  if (expressions.some((one) => one === undefined) || !url) return undefined;
+  const path = joinTexts((expressions as FlowExpression[]).filter(({ value }) => value !== ''));
   const query = readQuery(after, { language, node });
   return {
     url: path.value === undefined ? `=${path.source}` : path.value,
@@ -87,10 +87,10 @@ function readQuery(parts: readonly TemplatePart[], place: RequestPlace): Values 
   for (const [first, ...more] of pairs) {
     if (first?.kind !== 'text') continue;
     const [name = '', value = ''] = first.text.split(/=(.*)/s);
-    const made = [makeConstant(decode(value)), ...more.map((part) => makePart(part, place))];
-    if (made.some((one) => one === undefined)) continue;
+    const expressions = [makeConstant(decode(value)), ...more.map((part) => makePart(part, place))];
+    if (expressions.some((one) => one === undefined)) continue;
     const joined = joinTexts(
-      (made as FlowExpression[]).filter((one, at) => at > 0 || one.value !== '' || made.length === 1),
+      (expressions as FlowExpression[]).filter((one, at) => at > 0 || one.value !== '' || expressions.length === 1),
     );
     query[decode(name)] = joined.value === undefined ? `=${joined.source}` : joined.value;
   }
@@ -145,10 +145,10 @@ function fillMarks(value: unknown, parts: readonly TemplatePart[], place: Reques
   if (typeof value !== 'string') return value as Value;
   const pieces = value.split(MARK);
   if (pieces.length === 1) return value.startsWith('=') ? `=${makeConstant(value).source}` : value;
-  const made = pieces.map((piece, at) => (at % 2 ? makeJson(parts[Number(piece)], place) : makeConstant(piece)));
-  const found = made.filter((one): one is FlowExpression => one !== undefined && one.value !== '');
-  if (!found.length) return '';
-  const joined = joinTexts(found);
+  const expressions = pieces.map((piece, at) => (at % 2 ? makeJson(parts[Number(piece)], place) : makeConstant(piece)));
+  const filled = expressions.filter((one): one is FlowExpression => one !== undefined && one.value !== '');
+  if (!filled.length) return '';
+  const joined = joinTexts(filled);
   return joined.value !== undefined ? joined.value : `=${joined.source}`;
 }
 
@@ -163,9 +163,9 @@ function makeJson(part: TemplatePart | undefined, { language, node }: RequestPla
 function readObject(root: ExcellentNode, place: RequestPlace): Value | undefined {
   const { language, node } = place;
   if (root.kind !== 'call' || root.name !== 'object') {
-    const made = translateTree(root, language);
-    if (!('why' in made)) return made.value !== undefined ? made.value : `=${made.source}`;
-    language.onNote(node, 'the body', `A value of it has no counterpart: ${made.why}. It is left out.`);
+    const result = translateTree(root, language);
+    if (!('why' in result)) return result.value !== undefined ? result.value : `=${result.source}`;
+    language.onNote(node, 'the body', `A value of it has no counterpart: ${result.why}. It is left out.`);
     return undefined;
   }
   const entries: [string, Value][] = [];

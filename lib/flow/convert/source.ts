@@ -20,9 +20,9 @@ export function readForeign(text: string, file: string): Foreign {
   const bytes = Buffer.byteLength(plain);
   if (bytes > FILE_BYTES_MAX)
     throw refuseFile(file, `it has ${bytes} bytes, and ${FILE_BYTES_MAX} is the most. Export fewer flows at once`);
-  const seen = outline(plain);
-  if (seen.depth > DEPTH_MAX)
-    throw refuseFile(file, `it nests ${seen.depth} levels deep, and ${DEPTH_MAX} is the most. Flatten its values`);
+  const shape = outline(plain);
+  if (shape.depth > DEPTH_MAX)
+    throw refuseFile(file, `it nests ${shape.depth} levels deep, and ${DEPTH_MAX} is the most. Flatten its values`);
   const value = parseJson(plain, file);
   if (!isObject(value)) throw refuseFile(file, 'it holds no JSON object. Give the file as its program exported it');
   return value;

@@ -77,10 +77,10 @@ function completeValue(
     ...(key === 'save' ? toNames(vars, 'variable') : []),
     ...(key === 'flow' && path.length > 1 ? toNames(flows?.keys() ?? [], 'flow') : []),
   ];
-  const known = new Set(names.map(({ label }) => label));
+  const labels = new Set(names.map(({ label }) => label));
   const listed = listValues(part)
     .filter((value) => !isQuoted || typeof value === 'string')
-    .filter((value) => typeof value !== 'string' || !known.has(value))
+    .filter((value) => typeof value !== 'string' || !labels.has(value))
     .map(
       (value): Completion => ({
         label: typeof value === 'string' ? value : JSON.stringify(value),

@@ -60,13 +60,13 @@ export function sketchFlow(text: string, offset: number): Sketch {
   const frames: OpenBracket[] = [];
   const screens = new Map<string, { from: number; to: number }>();
   const vars: string[] = [];
-  let found: CursorPlace | undefined;
+  let place: CursorPlace | undefined;
   // The last bracket, comma, colon or quotation mark so far.
   let last = '';
   let at = 0;
   const note = (kind: Cursor['kind'], token: Pick<CursorPlace, 'from' | 'to' | 'isQuoted'>) => {
     const steps = frames.map(({ step }) => step);
-    found ??= { ...token, kind, frames: [...frames], steps: kind === 'key' ? steps.slice(0, -1) : steps };
+    place ??= { ...token, kind, frames: [...frames], steps: kind === 'key' ? steps.slice(0, -1) : steps };
   };
   const kindHere = () => (frames.at(-1)?.expectsKey ? 'key' : 'value');
   const takeString = () => {
@@ -112,7 +112,7 @@ export function sketchFlow(text: string, offset: number): Sketch {
     }
   }
   if (offset === at && BEFORE_TOKEN.has(last)) note(kindHere(), { from: at, to: at, isQuoted: false });
-  return { cursor: found && readCursor(found), screens, vars };
+  return { cursor: place && readCursor(place), screens, vars };
 }
 
 const CLOSING = new Set('}]');

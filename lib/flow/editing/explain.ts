@@ -7,6 +7,7 @@ import type { Flow, Screen, Text } from '../format/flow.ts';
 import { schemaAt } from '../format/schema.ts';
 import { pointerTo } from '../format/source.ts';
 import type { LintContext } from '../lint/lint.ts';
+import { findKind } from '../screens/kinds.ts';
 import { type Cursor, readLoosely, sketchFlow } from './cursor.ts';
 import { type Contracts, describeContract, describePart, findContract } from './words.ts';
 
@@ -80,8 +81,8 @@ function explainWord(
   const word = before + WORD_AFTER.exec(text.slice(offset, to))![0];
   const isFilter = /\|\s*$/.test(text.slice(from, start));
   const isExpression = !whole.includes('{{');
-  const found = isFilter ? describeFilter(word) : describeName(flow, word, isExpression);
-  return found && { from: start, to: start + word.length, ...found };
+  const description = isFilter ? describeFilter(word) : describeName(flow, word, isExpression);
+  return description && { from: start, to: start + word.length, ...description };
 }
 
 type ExplanationText = Pick<Explanation, 'title' | 'words'> | undefined;
@@ -104,8 +105,8 @@ function describeName({ vars = {} }: Pick<Flow, 'vars'>, name: string, isExpress
     ];
     return { title: `${name}: ${type}`, words: parts.filter(Boolean).join('\n') };
   }
-  const known = isExpression && Object.hasOwn(WORDS, name) ? WORDS[name] : undefined;
-  return known && describeNamed(known);
+  const entry = isExpression && Object.hasOwn(WORDS, name) ? WORDS[name] : undefined;
+  return entry && describeNamed(entry);
 }
 
 const WORDS: { readonly [word: string]: Described } = { ...FUNCTIONS, ...BINARY_OPERATORS, ...OTHER_OPERATORS };
@@ -115,8 +116,7 @@ const describeNamed = (description: Described) => ({ title: description.usage, w
 /** The text or action of a screen, in a line or two. */
 export function describeScreen(screen: Screen): string {
   if ('text' in screen) return showText(screen.text);
-  if (screen.type === 'call') return `Calls ${screen.service}.`;
-  return screen.type === 'flow' ? `Runs the flow ${screen.flow}.` : 'Goes on by the first condition that holds.';
+  return findKind(screen).summary?.(screen) ?? '';
 }
 
 function showText(text: Text): string {

@@ -24,8 +24,8 @@ export function findContract(contracts: Contracts, service: string): ServiceCont
 }
 
 export function describeContract({ doc, input, answer }: ServiceContract): string {
-  const taken = Object.entries(input).map(([name, { required: isRequired }]) =>
+  const inputs = Object.entries(input).map(([name, { required: isRequired }]) =>
     isRequired ? `${name} (required)` : name,
   );
-  return `${doc}\nTakes: ${taken.join(', ')}.\nAnswers: ${Object.keys(answer).join(', ')}.`;
+  return `${doc}\nTakes: ${inputs.join(', ')}.\nAnswers: ${Object.keys(answer).join(', ')}.`;
 }

@@ -45,160 +45,184 @@ export function parseExpression(source: string): { readonly root: Node; readonly
     const problem = `it has ${source.length} characters, and ${FLOW_LIMITS.expressionChars} is the most. Split it into variables.`;
     throw expressionError(source, FLOW_LIMITS.expressionChars, problem);
   }
-  const tokens = readTokens(source);
-  const names = new Set<string>();
-  let next = 0;
-  let depth = 0;
+  const parser = new Parser(source);
+  return { root: parser.whole(), names: [...parser.names] };
+}
 
-  const peek = (ahead = 0): Token => tokens[Math.min(next + ahead, tokens.length - 1)]!;
-  const fail = (token: Token, problem: string) => expressionError(source, token.at, problem);
-  const expectedError = (what: string) =>
-    fail(peek(), `found ${peek().kind === 'end' ? 'the end' : JSON.stringify(peek().text)}, expected ${what}.`);
-  const take = (text: string): Token | undefined => {
-    const token = peek();
-    if ((token.kind !== 'sign' && token.kind !== 'word') || token.text !== text) return undefined;
-    next++;
-    return token;
-  };
-  const expectText = (text: string, why: string): void => {
-    if (!take(text)) throw expectedError(`"${text}" ${why}`);
-  };
-  const deeper = <T>(read: () => T): T => {
-    if (++depth > FLOW_LIMITS.expressionDepth) {
-      throw fail(peek(), `it nests deeper than ${FLOW_LIMITS.expressionDepth} levels. Split it into variables.`);
-    }
-    const result = read();
-    depth--;
-    return result;
-  };
+/** Recursive descent: a method for each rule of the grammar. */
+class Parser {
+  readonly names = new Set<string>();
+  readonly #source: string;
+  readonly #tokens: readonly Token[];
+  #next = 0;
+  #depth = 0;
 
-  const choice = (): Node => {
-    const test = binary(BINARY_OPERATORS.or.level);
-    if (!take('?')) return test;
-    const yes = deeper(choice);
-    expectText(':', 'and the other choice');
-    return { kind: 'choice', test, yes, no: deeper(choice) };
-  };
+  constructor(source: string) {
+    this.#source = source;
+    this.#tokens = readTokens(source);
+  }
 
-  const sign = (): BinarySign | undefined => {
-    const token = peek();
-    if (token.kind !== 'sign' && token.kind !== 'word') return undefined;
-    if (token.text === 'not' && peek(1).text === 'in') return 'not in';
-    return Object.hasOwn(BINARY_OPERATORS, token.text) ? (token.text as BinarySign) : undefined;
-  };
+  whole(): Node {
+    const root = this.#choice();
+    if (this.#peek().kind !== 'end') throw this.#unexpected('an operator or the end');
+    return root;
+  }
 
-  const binary = (loosest: number): Node => {
-    let left = prefix(loosest);
-    for (let found = sign(); found && findLevel(found) >= loosest; found = sign()) {
-      const at = peek().at;
-      next += found === 'not in' ? 2 : 1;
-      const right = binary(findLevel(found) + 1);
-      left = { kind: 'binary', sign: found, left, right, at };
-      const chained = sign();
-      if (findLevel(found) === COMPARE_LEVEL && chained && findLevel(chained) === COMPARE_LEVEL) {
-        throw fail(peek(), `found a second comparison, "${chained}". Write: a < b and b < c.`);
-      }
+  #choice(): Node {
+    const test = this.#binary(BINARY_OPERATORS.or.level);
+    if (!this.#take('?')) return test;
+    const yes = this.#deeper(() => this.#choice());
+    this.#expect(':', 'and the other choice');
+    return { kind: 'choice', test, yes, no: this.#deeper(() => this.#choice()) };
+  }
+
+  #binary(loosest: number): Node {
+    let left = this.#prefix(loosest);
+    for (let sign = this.#sign(); sign && findLevel(sign) >= loosest; sign = this.#sign()) {
+      const { at } = this.#peek();
+      this.#next += sign === 'not in' ? 2 : 1;
+      const right = this.#binary(findLevel(sign) + 1);
+      left = { kind: 'binary', sign, left, right, at };
+      const second = this.#sign();
+      if (findLevel(sign) === COMPARE_LEVEL && second && findLevel(second) === COMPARE_LEVEL)
+        throw this.#error(this.#peek(), `found a second comparison, "${second}". Write: a < b and b < c.`);
     }
     return left;
-  };
+  }
 
-  const prefix = (loosest: number): Node => {
-    const token = peek();
-    if (take('not')) {
+  #sign(): BinarySign | undefined {
+    const token = this.#peek();
+    if (token.kind !== 'sign' && token.kind !== 'word') return undefined;
+    if (token.text === 'not' && this.#peek(1).text === 'in') return 'not in';
+    return Object.hasOwn(BINARY_OPERATORS, token.text) ? (token.text as BinarySign) : undefined;
+  }
+
+  #prefix(loosest: number): Node {
+    const token = this.#peek();
+    if (this.#take('not')) {
       if (loosest > OTHER_OPERATORS.not.level)
-        throw fail(token, 'found "not", expected a value. Put "not ..." in parentheses.');
-      return { kind: 'not', of: deeper(() => binary(OTHER_OPERATORS.not.level)) };
+        throw this.#error(token, 'found "not", expected a value. Put "not ..." in parentheses.');
+      return { kind: 'not', of: this.#deeper(() => this.#binary(OTHER_OPERATORS.not.level)) };
     }
-    if (!take('-')) return primary();
-    const of = deeper(() => prefix(OTHER_OPERATORS.minus.level));
+    if (!this.#take('-')) return this.#primary();
+    const of = this.#deeper(() => this.#prefix(OTHER_OPERATORS.minus.level));
     if (of.kind === 'value' && typeof of.value === 'number') {
-      const text = source.slice(token.at, of.at + of.text.length);
+      const text = this.#source.slice(token.at, of.at + of.text.length);
       return { kind: 'value', value: 0 - of.value, at: token.at, text };
     }
     return { kind: 'minus', of, at: token.at };
-  };
+  }
 
-  const primary = (): Node => {
-    const token = peek();
+  #primary(): Node {
+    const token = this.#peek();
     if (token.kind === 'number' || token.kind === 'text') {
-      next++;
+      this.#next++;
       return { kind: 'value', value: token.value, at: token.at, text: token.text };
     }
     if (token.kind === 'name') {
-      next++;
-      return peek().text === '(' && peek().kind === 'sign' ? call(token) : path(token);
+      this.#next++;
+      return this.#peek().text === '(' && this.#peek().kind === 'sign' ? this.#call(token) : this.#path(token);
     }
     const constant = token.kind === 'word' ? CONSTANTS.get(token.text) : undefined;
     if (constant !== undefined) {
-      next++;
+      this.#next++;
       return { kind: 'value', value: constant, at: token.at, text: token.text };
     }
-    if (!take('(')) throw expectedError('a value: a name, a number, a text in quotes, or "("');
-    const inner = deeper(choice);
-    expectText(')', 'to close "("');
+    if (!this.#take('(')) throw this.#unexpected('a value: a name, a number, a text in quotes, or "("');
+    const inner = this.#deeper(() => this.#choice());
+    this.#expect(')', 'to close "("');
     return inner;
-  };
+  }
 
-  const call = (token: Token): Node => {
-    const known = Object.keys(FUNCTIONS);
+  #call(token: Token): Node {
     if (!Object.hasOwn(FUNCTIONS, token.text)) {
-      throw fail(
-        token,
-        `there is no function "${token.text}".${suggest(token.text, known)} Functions: ${known.join(', ')}.`,
-      );
+      const all = Object.keys(FUNCTIONS);
+      const hint = suggest(token.text, all);
+      throw this.#error(token, `there is no function "${token.text}".${hint} Functions: ${all.join(', ')}.`);
     }
     const name = token.text as FunctionName;
     const args: Node[] = [];
-    next++;
-    if (!take(')')) {
-      do args.push(deeper(choice));
-      while (take(','));
-      expectText(')', `or "," in the call of ${name}`);
+    this.#next++;
+    if (!this.#take(')')) {
+      do args.push(this.#deeper(() => this.#choice()));
+      while (this.#take(','));
+      this.#expect(')', `or "," in the call of ${name}`);
     }
     const { usage, arity } = FUNCTIONS[name];
     const [least, most] = arity;
-    if (args.length < least || args.length > most) throw fail(token, `${name} takes other arguments: ${usage}.`);
+    if (args.length < least || args.length > most) throw this.#error(token, `${name} takes other arguments: ${usage}.`);
     return { kind: 'call', name, args, at: token.at };
-  };
+  }
 
-  const path = (token: Token): Node => {
-    names.add(checkAllowed(token, token.text));
+  #path(token: Token): Node {
+    this.names.add(this.#allow(token, token.text));
     let node: Node = { kind: 'name', name: token.text, at: token.at };
     for (;;) {
-      if (take('.')) {
-        const { at } = peek();
-        node = { kind: 'member', of: node, name: field(token), at };
-      } else if (take('[')) {
-        const index = deeper(choice);
-        if (index.kind === 'value' && typeof index.value === 'string') checkAllowed(peek(-1), index.value);
-        expectText(']', 'to close "["');
+      if (this.#take('.')) {
+        const { at } = this.#peek();
+        node = { kind: 'member', of: node, name: this.#field(token), at };
+      } else if (this.#take('[')) {
+        const index = this.#deeper(() => this.#choice());
+        if (index.kind === 'value' && typeof index.value === 'string') this.#allow(this.#peek(-1), index.value);
+        this.#expect(']', 'to close "["');
         node = { kind: 'index', of: node, index };
-      } else if (peek().kind === 'sign' && peek().text === '(') {
-        throw fail(
-          peek(),
-          'found "(" after a path. There are no methods: write startsWith(name, \'x\') for name.startsWith.',
-        );
+      } else if (this.#peek().kind === 'sign' && this.#peek().text === '(') {
+        const problem =
+          'found "(" after a path. There are no methods: write startsWith(name, \'x\') for name.startsWith.';
+        throw this.#error(this.#peek(), problem);
       } else return node;
     }
-  };
+  }
 
-  const field = (root: Token): string => {
-    const token = peek();
-    if (token.kind !== 'name' && token.kind !== 'word') throw expectedError('a name after "."');
-    next++;
+  #field(root: Token): string {
+    const token = this.#peek();
+    if (token.kind !== 'name' && token.kind !== 'word') throw this.#unexpected('a name after "."');
+    this.#next++;
     if (token.text === 'length') {
-      const path = source.slice(root.at, token.at).replace(/[\s.]+$/, '');
-      throw fail(token, `write len(${path}) for a length, or ${path}['length'] for a field of that name.`);
+      const path = this.#source.slice(root.at, token.at).replace(/[\s.]+$/, '');
+      throw this.#error(token, `write len(${path}) for a length, or ${path}['length'] for a field of that name.`);
     }
-    return checkAllowed(token, token.text);
-  };
+    return this.#allow(token, token.text);
+  }
 
-  const checkAllowed = (token: Token, name: string): string => {
-    if (isRefusedName(name)) throw fail(token, `the name "${name}" is refused, because it leads to a prototype.`);
+  #allow(token: Token, name: string): string {
+    if (isRefusedName(name))
+      throw this.#error(token, `the name "${name}" is refused, because it leads to a prototype.`);
     return name;
-  };
+  }
 
-  const root = choice();
-  if (peek().kind !== 'end') throw expectedError('an operator or the end');
-  return { root, names: [...names] };
+  #peek(ahead = 0): Token {
+    return this.#tokens[Math.min(this.#next + ahead, this.#tokens.length - 1)]!;
+  }
+
+  #take(text: string): Token | undefined {
+    const token = this.#peek();
+    if ((token.kind !== 'sign' && token.kind !== 'word') || token.text !== text) return undefined;
+    this.#next++;
+    return token;
+  }
+
+  #expect(text: string, why: string): void {
+    if (!this.#take(text)) throw this.#unexpected(`"${text}" ${why}`);
+  }
+
+  #deeper<T>(read: () => T): T {
+    if (++this.#depth > FLOW_LIMITS.expressionDepth) {
+      const problem = `it nests deeper than ${FLOW_LIMITS.expressionDepth} levels. Split it into variables.`;
+      throw this.#error(this.#peek(), problem);
+    }
+    const result = read();
+    this.#depth--;
+    return result;
+  }
+
+  #unexpected(expected: string): Error {
+    const token = this.#peek();
+    const what = token.kind === 'end' ? 'the end' : JSON.stringify(token.text);
+    return this.#error(token, `found ${what}, expected ${expected}.`);
+  }
+
+  #error(token: Token, problem: string): Error {
+    return expressionError(this.#source, token.at, problem);
+  }
 }

@@ -141,13 +141,13 @@ function readSlot(source: string, start: number): Slot {
   let at = start;
   const match = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;
-    const found = pattern.exec(source);
-    at += found?.[0].length ?? 0;
-    return found;
+    const result = pattern.exec(source);
+    at += result?.[0].length ?? 0;
+    return result;
   };
   const expectedError = (what: string) => {
-    const found = at < source.length ? JSON.stringify(String.fromCodePoint(source.codePointAt(at)!)) : 'the end';
-    return templateError(source, at, `found ${found}, expected ${what}.`);
+    const character = at < source.length ? JSON.stringify(String.fromCodePoint(source.codePointAt(at)!)) : 'the end';
+    return templateError(source, at, `found ${character}, expected ${what}.`);
   };
 
   match(SPACE);
@@ -191,8 +191,8 @@ function readSlot(source: string, start: number): Slot {
 function makeFilter(name: string, args: string[], fail: (problem: string) => TwinlineError): Filter {
   const kind = Object.hasOwn(FILTERS, name) ? FILTERS[name] : undefined;
   if (!kind) {
-    const known = Object.keys(FILTERS);
-    throw fail(`there is no filter "${name}".${suggest(name, known)} Filters: ${known.join(', ')}.`);
+    const all = Object.keys(FILTERS);
+    throw fail(`there is no filter "${name}".${suggest(name, all)} Filters: ${all.join(', ')}.`);
   }
   const [least, most] = kind.arity;
   if (args.length < least || args.length > most) {

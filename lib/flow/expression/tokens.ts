@@ -98,8 +98,8 @@ function numberAt(text: string | undefined, at: number, fail: Fail): Token | und
 function textAt(text: string | undefined, at: number, fail: Fail): Token | undefined {
   if (text === undefined) return undefined;
   const value = text.slice(1, -1).replace(/\\(.)/gsu, (_, sign: string, offset: number) => {
-    const meant = ESCAPES[sign];
-    if (meant !== undefined) return meant;
+    const character = ESCAPES[sign];
+    if (character !== undefined) return character;
     throw fail(`found \\${sign} in a text, expected one of \\' \\" \\\\ \\n \\t.`, at + 1 + offset);
   });
   return { kind: 'text', value, at, text };

@@ -154,9 +154,9 @@ export function isoDate(year: number, month: number, day: number): string | unde
 
 /** The date at the start of an ISO text, as written; undefined if there is no valid date. */
 export function readIsoDate(text: string): string | undefined {
-  const found = ISO.exec(text);
-  if (!found || !/^(?:$|[T ])/.test(text.slice(10))) return undefined;
-  return isoDate(Number(found[1]), Number(found[2]), Number(found[3]));
+  const match = ISO.exec(text);
+  if (!match || !/^(?:$|[T ])/.test(text.slice(10))) return undefined;
+  return isoDate(Number(match[1]), Number(match[2]), Number(match[3]));
 }
 
 /** The date in UTC at `ms` milliseconds since 1970; undefined outside the years 1 to 9999. */

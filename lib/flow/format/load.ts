@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { TwinlineError } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import { checkFlow, findProblems, type LintContext } from '../lint/lint.ts';
+import { applyRules, checkFlow, type LintContext } from '../lint/lint.ts';
 import type { Flow } from './flow.ts';
 import { FLOW_FILE, type ParsedFlow, parseFlow } from './parse.ts';
 import { locateProblem, type Problem, problemLine, sortProblems } from './problem.ts';
@@ -71,8 +71,7 @@ export function checkFlows(texts: FlowTexts, context: Omit<LintContext, 'flows'>
   const files = [...texts.keys()];
   const parsed = [...texts].map(([file, text]) => (typeof text === 'string' ? parseFlow(text, file) : text));
   const flows = new Map(parsed.flatMap(({ flow }) => (flow ? [[flow.flow, flow]] : [])));
-  const checked = parsed.map((one): ParsedFlow => ({ ...one, problems: findProblems(one, { ...context, flows }) }));
-  return { ...dropBroken(checked), files };
+  return { ...dropBroken(parsed.map((one) => applyRules(one, { ...context, flows }))), files };
 }
 
 /** Without the flows that have errors, and without those that call them. */

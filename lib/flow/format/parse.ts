@@ -45,12 +45,12 @@ export function parseFlow(text: string, file: string): ParsedFlow {
       fix: 'Split it into several flows.',
     });
   }
-  const seen = outline(plain);
-  if (seen.depth > FLOW_LIMITS.flowFileDepth) {
-    const message = `It nests ${seen.depth} levels deep, and ${FLOW_LIMITS.flowFileDepth} is the most.`;
+  const shape = outline(plain);
+  if (shape.depth > FLOW_LIMITS.flowFileDepth) {
+    const message = `It nests ${shape.depth} levels deep, and ${FLOW_LIMITS.flowFileDepth} is the most.`;
     return refuseFlow(file, plain, { code: 'too-deep', line: 1, column: 1, message, fix: 'Flatten its values.' });
   }
-  const { document, fault } = parseDocument(plain, seen);
+  const { document, fault } = parseDocument(plain, shape);
   if (fault) return refuseFlow(file, plain, { code: 'syntax', ...fault });
   return read(document, makeFlowSource(file, plain, document.body));
 }

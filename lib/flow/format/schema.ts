@@ -26,8 +26,10 @@ export interface SchemaPart {
   readonly oneOf?: readonly SchemaPart[];
   readonly $ref?: string;
   readonly definitions?: { readonly [name: string]: SchemaPart };
+  readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly minItems?: number;
   readonly maxItems?: number;
   readonly maxProperties?: number;
 }
@@ -95,9 +97,9 @@ interface SchemaFault {
 /** Everything that the schema says against `root`, one finding for each mistake. */
 export function schemaFindings(root: unknown): SchemaFinding[] {
   const errors = schemaErrors(root);
-  const meant = findMisspelt(errors);
-  const found = errors.map((error) => (WORDS[error.keyword] ?? describeOther)(readFault(error, root)));
-  return found.filter(({ code, pointer }) => code !== 'missing-key' || !meant.has(pointer));
+  const misspelt = findMisspelt(errors);
+  const findings = errors.map((error) => (WORDS[error.keyword] ?? describeOther)(readFault(error, root)));
+  return findings.filter(({ code, pointer }) => code !== 'missing-key' || !misspelt.has(pointer));
 }
 
 function readFault({ instancePath: pointer, params, data }: ErrorObject, root: unknown): SchemaFault {
@@ -112,18 +114,19 @@ function findMisspelt(errors: readonly ErrorObject[]): Set<string> {
     if (keyword !== 'required') continue;
     missing.set(instancePath, [...(missing.get(instancePath) ?? []), params.missingProperty]);
   }
-  const meant = new Set<string>();
+  const misspelt = new Set<string>();
   for (const { keyword, instancePath, params } of errors) {
     if (keyword !== 'additionalProperties') continue;
     const key = missing.get(instancePath)?.find((one) => suggest(params.additionalProperty, [one]) !== '');
-    if (key !== undefined) meant.add(instancePath + pointerTo(key));
+    if (key !== undefined) misspelt.add(instancePath + pointerTo(key));
   }
-  return meant;
+  return misspelt;
 }
 
-function mendName(name: string, names: readonly string[]): { readonly mend?: Mend } {
-  const found = findNearest(name, names);
-  return found?.isAlone ? { mend: { old: name, text: found.name } } : {};
+function mendName(name: unknown, names: readonly string[]): { readonly mend?: Mend } {
+  if (typeof name !== 'string') return {};
+  const nearest = findNearest(name, names);
+  return nearest?.isAlone ? { mend: { old: name, text: nearest.name } } : {};
 }
 
 const UNQUOTED: { readonly [type: string]: RegExp } = {
@@ -153,11 +156,11 @@ const WORDS: { readonly [keyword: string]: (fault: SchemaFault) => SchemaFinding
   },
   additionalProperties: ({ pointer, params, part }) => {
     const key = String(params.additionalProperty);
-    const known = Object.keys(part.properties ?? {});
-    const message = `"${key}" is not a key of ${describePlace(pointer)}.${suggest(key, known)}`;
-    const instead = known.length ? `, or write one of: ${known.join(', ')}.` : `. ${part.description ?? ''}`;
+    const keys = Object.keys(part.properties ?? {});
+    const message = `"${key}" is not a key of ${describePlace(pointer)}.${suggest(key, keys)}`;
+    const instead = keys.length ? `, or write one of: ${keys.join(', ')}.` : `. ${part.description ?? ''}`;
     const place = pointer + pointerTo(key);
-    const mend = mendName(key, known);
+    const mend = mendName(key, keys);
     return { code: 'unknown-key', pointer: place, at: 'key', message, fix: `Remove "${key}"${instead}`, ...mend };
   },
   type: (fault) => {
@@ -175,22 +178,22 @@ const WORDS: { readonly [keyword: string]: (fault: SchemaFault) => SchemaFinding
     };
   },
   enum: (fault) => {
-    const known = fault.part.enum ?? [];
-    const near = typeof fault.value === 'string' ? suggest(fault.value, known.map(String)) : '';
+    const values = fault.part.enum ?? [];
+    const near = typeof fault.value === 'string' ? suggest(fault.value, values.map(String)) : '';
     const { message, ...finding } = describeBadValue(fault, `cannot be ${showValue(fault.value)}`);
-    const mend = mendName(String(fault.value), known.map(String));
-    return { ...finding, message: message + near, fix: `Write one of: ${known.map(showValue).join(', ')}.`, ...mend };
+    const mend = mendName(fault.value, values.map(String));
+    return { ...finding, message: message + near, fix: `Write one of: ${values.map(showValue).join(', ')}.`, ...mend };
   },
   discriminator: ({ pointer, params }) => {
     const types = screenTypes();
-    const given = params.tagValue;
+    const tag = params.tagValue;
     const owner = capitalize(describePlace(pointer));
     const fix = `Write "type" as one of: ${types.join(', ')}.`;
-    if (given === undefined)
+    if (tag === undefined)
       return { code: 'missing-key', pointer: `${pointer}/type`, message: `${owner} has no "type".`, fix };
-    const near = typeof given === 'string' ? suggest(given, types) : '';
-    const message = `${owner} has the type ${showValue(given)}, which does not exist.${near}`;
-    return { code: 'bad-value', pointer: `${pointer}/type`, message, fix, ...mendName(String(given), types) };
+    const near = typeof tag === 'string' ? suggest(tag, types) : '';
+    const message = `${owner} has the type ${showValue(tag)}, which does not exist.${near}`;
+    return { code: 'bad-value', pointer: `${pointer}/type`, message, fix, ...mendName(tag, types) };
   },
   pattern: (fault) => {
     const finding = describeOther(fault);

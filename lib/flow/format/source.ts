@@ -40,20 +40,20 @@ export function flowSource(file: string, text: string): FlowSource {
 export function makeFlowSource(file: string, text: string, root: ValueNode): FlowSource {
   const members = new Map<ValueNode, ReadonlyMap<string, LocatedValue>>();
   const inside = (node: ValueNode): ReadonlyMap<string, LocatedValue> => {
-    const known = members.get(node);
-    if (known) return known;
-    const found = readChildren(node);
-    members.set(node, found);
-    return found;
+    const children = members.get(node);
+    if (children) return children;
+    const entries = readChildren(node);
+    members.set(node, entries);
+    return entries;
   };
   const find = (pointer: string): { readonly found: LocatedValue; readonly exact: boolean } => {
-    let found: LocatedValue = { value: root };
+    let place: LocatedValue = { value: root };
     for (const step of parsePointer(pointer)) {
-      const next = inside(found.value).get(step);
-      if (!next) return { found, exact: false };
-      found = next;
+      const next = inside(place.value).get(step);
+      if (!next) return { found: place, exact: false };
+      place = next;
     }
-    return { found, exact: true };
+    return { found: place, exact: true };
   };
   return {
     file,
@@ -89,12 +89,12 @@ function readChildren(node: ValueNode): ReadonlyMap<string, LocatedValue> {
 }
 
 function readMembers(node: ObjectNode): Map<string, LocatedValue> {
-  const found = new Map<string, LocatedValue>();
+  const children = new Map<string, LocatedValue>();
   for (const { name, value } of node.members) {
     const { line, column } = name.loc.start;
-    if (name.type === 'String') found.set(name.value, { value, key: { line, column } });
+    if (name.type === 'String') children.set(name.value, { value, key: { line, column } });
   }
-  return found;
+  return children;
 }
 
 function readElements(node: ArrayNode): Map<string, LocatedValue> {
@@ -106,7 +106,7 @@ const ESCAPE = /\\(?:u[0-9a-fA-F]{4}|.)/y;
 // Offset of a character of a string from its opening quote in the file, where escapes take more than one character.
 function rawOffset(text: string, quote: number, character: number): number {
   let at = quote + 1;
-  for (let seen = 0; seen < character; seen++) {
+  for (let count = 0; count < character; count++) {
     ESCAPE.lastIndex = at;
     at += ESCAPE.exec(text)?.[0].length ?? 1;
   }

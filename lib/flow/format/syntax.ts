@@ -64,8 +64,8 @@ function syntaxFault(text: string, offset: number | undefined, { open, control }
     return { line: 1, column: 1, message: 'The file is empty.', fix: 'Begin with { and end with }.' };
   if (open !== undefined && LAST_TOKEN.test(text.slice(at, at + 4_096)) && text.slice(at).length < 4_096) {
     const { line, column } = positionAt(text, open);
-    const found = `The file ends, and the ${text[open]} of line ${line}, column ${column} is not closed.`;
-    return { ...positionAt(text, text.length), message: found, fix: `Add the missing ${CLOSING[text[open]!]}.` };
+    const what = `The file ends, and the ${text[open]} of line ${line}, column ${column} is not closed.`;
+    return { ...positionAt(text, text.length), message: what, fix: `Add the missing ${CLOSING[text[open]!]}.` };
   }
   const character = String.fromCodePoint(text.codePointAt(at) ?? 32);
   const before = text.slice(0, at).trimEnd().slice(-8);
@@ -82,12 +82,12 @@ function syntaxFault(text: string, offset: number | undefined, { open, control }
 
 /** Whether the text is JSON after an edit, or at least beyond the place of its fault. */
 function goesFurther(text: string, { from, to, insert }: TextEdit, at: number): boolean {
-  const mended = text.slice(0, from) + insert + text.slice(to);
+  const fixedText = text.slice(0, from) + insert + text.slice(to);
   try {
-    parseJson(mended);
+    parseJson(fixedText);
     return true;
   } catch (error) {
-    const { offset = mended.length } = error as { offset?: number };
+    const { offset = fixedText.length } = error as { offset?: number };
     return offset > at + insert.length + (from - to);
   }
 }

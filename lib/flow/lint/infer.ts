@@ -97,8 +97,8 @@ function fieldShape(node: Node, { of, name, at }: FieldRead, reading: ShapeConte
     reading.report({ code: 'unknown-field', at, isSure: of.isSure, says, fix });
     return UNKNOWN;
   }
-  const found = of.fields?.shapes.get(name);
-  if (found) return found;
+  const shape = of.fields?.shapes.get(name);
+  if (shape) return shape;
   if (of.fields) reading.report(unknownField({ name, at, owner, fields: of.fields }, reading));
   return UNKNOWN;
 }
@@ -107,12 +107,12 @@ function unknownField(
   { name, at, owner, fields }: { name: string; at: number; owner: string; fields: ObjectFields },
   { nearest, mend }: ShapeContext,
 ): Slip {
-  const known = [...fields.shapes.keys()];
-  const meant = nearest(name, known);
-  const says = `reads "${name}" of "${owner}", and ${fields.source} has no such field.${didYouMean(meant)}`;
-  const others = known.length ? `Write one of: ${known.slice(0, 8).join(', ')}; or add` : 'Add';
-  const fix = `${meant === undefined ? others : `Write "${meant}", or add`} "${name}" to ${fields.source}.`;
-  return { code: 'unknown-field', at, isSure: fields.isSure, says, fix, ...mend(name, known) };
+  const names = [...fields.shapes.keys()];
+  const similar = nearest(name, names);
+  const says = `reads "${name}" of "${owner}", and ${fields.source} has no such field.${didYouMean(similar)}`;
+  const others = names.length ? `Write one of: ${names.slice(0, 8).join(', ')}; or add` : 'Add';
+  const fix = `${similar === undefined ? others : `Write "${similar}", or add`} "${name}" to ${fields.source}.`;
+  return { code: 'unknown-field', at, isSure: fields.isSure, says, fix, ...mend(name, names) };
 }
 
 function indexShape(node: Extract<Node, { kind: 'index' }>, reading: ShapeContext): Shape {
@@ -222,12 +222,12 @@ function callShape({ name, args, at }: Extract<Node, { kind: 'call' }>, reading:
   for (const [index, shape] of shapes.entries()) {
     const takes = TAKES[name];
     if (!takes || !isKnown(shape) || takes.includes(shape.kind)) continue;
-    const wanted = takes.map((kind) => KIND_WORDS[kind]).join(' or ');
+    const kinds = takes.map((kind) => KIND_WORDS[kind]).join(' or ');
     reading.report({
       code: 'wrong-kind',
       at,
       isSure: shape.isSure,
-      says: `gives ${name} ${describeNode(args[index]!, shape)}, and it takes ${wanted}: ${GIVES_ANYWAY[name] ?? 'that fails, and with it the turn'}.`,
+      says: `gives ${name} ${describeNode(args[index]!, shape)}, and it takes ${kinds}: ${GIVES_ANYWAY[name] ?? 'that fails, and with it the turn'}.`,
       fix: adviseArgument(args[index]!, shape, takes),
     });
   }

@@ -2,12 +2,13 @@
 
 import { requireGiven } from '../../given.ts';
 import { findNearest } from '../expression/suggest.ts';
-import { dropWrongEdits } from '../format/edits.ts';
 import { DEFAULT_KEYS, type Flow } from '../format/flow.ts';
 import { CHAT_FLOW } from '../format/names.ts';
 import { type ParsedFlow, parseFlow } from '../format/parse.ts';
 import { locateProblem, type Problem, sortProblems } from '../format/problem.ts';
-import type { FlowSource } from '../format/source.ts';
+import { type FlowSource, pointerTo } from '../format/source.ts';
+import type { ScreenRule } from '../screens/kind.ts';
+import { KINDS } from '../screens/kinds.ts';
 import { collectParts } from './parts.ts';
 import { buildGraph, type Lint, type LintRule } from './rule.ts';
 import { answerRules } from './rules/answers.ts';
@@ -15,7 +16,6 @@ import { callRules } from './rules/calls.ts';
 import { typeRules } from './rules/kinds.ts';
 import { languageRules } from './rules/languages.ts';
 import { listMigrations, nameRules } from './rules/names.ts';
-import { optionRules } from './rules/options.ts';
 import { privateRules } from './rules/private.ts';
 import { reachRules } from './rules/reach.ts';
 import { savedRules } from './rules/saved.ts';
@@ -32,7 +32,6 @@ export const RULES: readonly LintRule[] = [
   ...nameRules,
   ...reachRules,
   ...wayRules,
-  ...optionRules,
   ...answerRules,
   ...variableRules,
   ...signRules,
@@ -45,7 +44,20 @@ export const RULES: readonly LintRule[] = [
   ...callRules,
   ...typeRules,
   ...savedRules,
+  ...Object.entries(KINDS).flatMap(([type, kind]) => (kind.rules ?? []).map((rule) => applyToScreens(type, rule))),
 ];
+
+/** A rule for single screens of one kind as a rule for flows. */
+function applyToScreens(type: string, { find, ...rule }: ScreenRule<never>): LintRule {
+  return {
+    ...rule,
+    *find({ flow }) {
+      for (const [id, screen] of Object.entries(flow.screens))
+        if (screen.type === type)
+          yield* find(screen as never, { id, pointer: (...steps) => pointerTo('screens', id, ...steps) });
+    },
+  };
+}
 
 /** Of files that cannot be read as a flow at all; the rules of lint have their own. */
 const FILE_CODES = {
@@ -125,30 +137,22 @@ export function lintFlow(flow: Flow, options: LintContext & { readonly source: F
 }
 
 /**
- * Reads the text of a flow file and applies the rules: everything that is wrong with it at once. Edits of problems are tried first.
- * Never throws.
+ * Reads the text of a flow file and applies the rules. Returns every problem at once; never throws.
  * @example
  * const { flow, problems } = checkFlow('{ "flow": "hi", "version": 1 }', 'hi.flow.json');
  * flow; // → undefined
  * problems.length > 0; // → true
  */
 export function checkFlow(text: string, file: string, context: LintContext = {}): ParsedFlow {
-  const parsed = parseFlow(text, file);
-  return { ...parsed, problems: findProblems(parsed, context) };
+  return applyRules(parseFlow(text, file), context);
 }
 
-/** What is wrong with a flow that has been read, by the rules too; each edit mends its problem. */
-export function findProblems(parsedFlow: ParsedFlow, context: LintContext): readonly Problem[] {
-  const { file, text } = parsedFlow.source;
-  const found = { ...parsedFlow, problems: applyRules(parsedFlow, context) };
-  return dropWrongEdits(text, found, (fixedText) => {
-    const again = parseFlow(fixedText, file);
-    return { ...again, problems: applyRules(again, context) };
-  });
-}
-
-function applyRules({ flow, source, problems }: ParsedFlow, context: LintContext): readonly Problem[] {
-  return flow ? sortProblems([...problems, ...lintFlow(flow, { ...context, source })]) : problems;
+/** Adds the findings of the rules to a parsed flow. */
+export function applyRules(parsed: ParsedFlow, context: LintContext): ParsedFlow {
+  const { flow, source, problems } = parsed;
+  return flow
+    ? { ...parsed, problems: sortProblems([...problems, ...lintFlow(flow, { ...context, source })]) }
+    : parsed;
 }
 
 function prepareLint(flow: Flow, { flows, services, contracts = {}, doors }: LintContext): Lint {
@@ -177,8 +181,8 @@ function prepareLint(flow: Flow, { flows, services, contracts = {}, doors }: Lin
     meant,
     nearest,
     mend: (name, names) => {
-      const found = find(name, names);
-      return found?.isAlone ? { mend: { old: name, text: found.name } } : {};
+      const similar = find(name, names);
+      return similar?.isAlone ? { mend: { old: name, text: similar.name } } : {};
     },
   };
 }
@@ -193,11 +197,11 @@ type Nearest = ReturnType<typeof findNearest>;
 
 /** Finds the known name nearest to another; gives up after so many comparisons in all. */
 function nearestFinder(): (name: string, names: readonly string[]) => Nearest {
-  const found = new Map<readonly string[], Map<string, Nearest>>();
+  const cache = new Map<readonly string[], Map<string, Nearest>>();
   let left = COMPARISONS;
   return (name, names) => {
-    const before = found.get(names) ?? new Map<string, Nearest>();
-    found.set(names, before);
+    const before = cache.get(names) ?? new Map<string, Nearest>();
+    cache.set(names, before);
     if (before.has(name)) return before.get(name);
     left -= names.length;
     const nearest = left < 0 ? undefined : findNearest(name, names);

@@ -4,8 +4,10 @@ import type { TwinlineError } from '../../errors.ts';
 import type { Json } from '../../json/json.ts';
 import { compileExpression, type Expression } from '../expression/expression.ts';
 import { compileTemplate, type Template } from '../expression/template.ts';
-import type { Flow, Option, Screen, Text, Values, Way } from '../format/flow.ts';
+import type { Flow, Text, Values, Way } from '../format/flow.ts';
 import { pointerTo } from '../format/source.ts';
+import type { PartReader, Steps } from '../screens/kind.ts';
+import { findKind } from '../screens/kinds.ts';
 
 interface Part {
   readonly pointer: string;
@@ -79,119 +81,101 @@ export interface Parts {
 }
 
 export function collectParts(flow: Flow): Parts {
-  const targets: ExitTarget[] = [{ pointer: '/start', to: flow.start }];
-  const expressions: ExpressionPart[] = [];
-  const literals: LiteralPart[] = [];
-  const texts: TextPart[] = [];
-  const wordings: Wording[] = [];
-  const writes: VariableWrite[] = [];
-  const allWays: Ways[] = [];
-  const expression = cacheResults(compileExpression);
-  const template = cacheResults(compileTemplate);
+  const parts = new Collector();
+  for (const [name, label] of Object.entries(flow.labels ?? {}))
+    parts.text({ pointer: pointerTo('labels', name) }, label);
+  parts.text({ pointer: '/wait' }, flow.wait);
+  parts.targets.push({ pointer: '/start', to: flow.start });
+  for (const [id, screen] of Object.entries(flow.screens)) {
+    const reader = parts.readerFor({ pointer: pointerTo('screens', id), screen: id });
+    if (typeof screen.back === 'string') reader.target(['back'], screen.back);
+    findKind(screen).parts(screen, reader);
+  }
+  for (const [version, migration] of Object.entries(flow.migrate ?? {}))
+    for (const name of Object.keys(migration.set ?? {}))
+      parts.writes.push({ pointer: pointerTo('migrate', version, 'set', name), name, isKey: true });
+  return parts;
+}
 
-  const text = ({ pointer, screen }: Part, value: Text | undefined, also: readonly string[] = []): void => {
+class Collector implements Parts {
+  readonly targets: ExitTarget[] = [];
+  readonly expressions: ExpressionPart[] = [];
+  readonly literals: LiteralPart[] = [];
+  readonly texts: TextPart[] = [];
+  readonly wordings: Wording[] = [];
+  readonly writes: VariableWrite[] = [];
+  readonly ways: Ways[] = [];
+  readonly #expression = cacheResults(compileExpression);
+  readonly #template = cacheResults(compileTemplate);
+
+  readerFor(part: Part): PartReader {
+    const at = (steps: Steps) => partAt(part, ...steps);
+    return {
+      text: (steps, value, also) => this.text(at(steps), value, also),
+      items: (steps, source) => this.#read(at(steps), source, { role: 'items', also: [] }),
+      values: (steps, value, into) => this.#values(at(steps), value ?? {}, { also: [], into }),
+      set: (steps, changes, of) => this.#set(at(steps), changes, { also: [], of }),
+      save: (steps, name) => {
+        if (name !== undefined) this.writes.push({ ...at(steps), name, isKey: false });
+      },
+      target: (steps, id) => {
+        if (id !== undefined) this.targets.push({ ...at(steps), to: id });
+      },
+      way: (steps, way) => this.#way(at(steps), way, []),
+      ways: (steps, ways, also) => this.#ways(at(steps), ways, also),
+    };
+  }
+
+  text({ pointer, screen }: Part, value: Text | undefined, also: readonly string[] = []): void {
     if (value === undefined) return;
-    texts.push({ pointer, screen, text: value });
+    this.texts.push({ pointer, screen, text: value });
     if (typeof value === 'string') {
-      wordings.push({ pointer, screen, source: value, also, compiled: template(value) });
+      this.wordings.push({ pointer, screen, source: value, also, compiled: this.#template(value) });
       return;
     }
     for (const [lang, source] of Object.entries(value)) {
-      wordings.push({ pointer: pointer + pointerTo(lang), screen, lang, source, also, compiled: template(source) });
+      const place = { pointer: pointer + pointerTo(lang), screen, lang };
+      this.wordings.push({ ...place, source, also, compiled: this.#template(source) });
     }
-  };
-  const read = (part: Part, source: string, more: Pick<ExpressionPart, 'role' | 'also'>): void => {
-    expressions.push({ ...part, ...more, source, shift: 0, compiled: expression(source) });
-  };
-  const values = (part: Part, value: Json, more: Pick<ExpressionPart, 'also' | 'into'>): void => {
+  }
+
+  #read(part: Part, source: string, more: Pick<ExpressionPart, 'role' | 'also'>): void {
+    this.expressions.push({ ...part, ...more, source, shift: 0, compiled: this.#expression(source) });
+  }
+
+  #values(part: Part, value: Json, more: Pick<ExpressionPart, 'also' | 'into'>): void {
     if (typeof value === 'string' && value.startsWith('=')) {
       const source = value.slice(1);
-      expressions.push({ ...part, ...more, role: 'value', shift: 1, source, compiled: expression(source) });
+      this.expressions.push({ ...part, ...more, role: 'value', shift: 1, source, compiled: this.#expression(source) });
     } else if (typeof value === 'string') {
-      literals.push({ ...part, ...more, source: value });
+      this.literals.push({ ...part, ...more, source: value });
     } else if (value !== null && typeof value === 'object') {
-      for (const [key, inner] of Object.entries(value))
-        values({ ...part, pointer: part.pointer + pointerTo(key) }, inner, more);
+      for (const [key, inner] of Object.entries(value)) this.#values(partAt(part, key), inner, more);
     }
-  };
-  const set = (
-    part: Part,
-    given: Values | undefined,
-    { also = [], of }: { also?: readonly string[]; of?: string },
-  ): void => {
-    for (const [name, value] of Object.entries(given ?? {})) {
-      const pointer = part.pointer + pointerTo(name);
-      const into: VariableWrite = { ...part, pointer, name, isKey: true, ...(of !== undefined && { of }) };
-      writes.push(into);
-      values({ ...part, pointer }, value, { also, into });
+  }
+
+  #set(part: Part, changes: Values = {}, { also, of }: { also: readonly string[]; of?: string | undefined }): void {
+    for (const [name, value] of Object.entries(changes)) {
+      const into: VariableWrite = { ...partAt(part, name), name, isKey: true, ...(of !== undefined && { of }) };
+      this.writes.push(into);
+      this.#values(partAt(part, name), value, { also, into });
     }
-  };
-  const save = (part: Part, name: string | undefined): void => {
-    if (name !== undefined) writes.push({ ...part, name, isKey: false });
-  };
-  const way = (part: Part, way: Omit<Way, 'track'>, also: readonly string[] = []): void => {
-    if (way.when !== undefined) read(partAt(part, 'when'), way.when, { role: 'condition', also });
-    set(partAt(part, 'set'), way.set, { also });
-    targets.push({ ...partAt(part, 'to'), to: way.to });
-  };
-  const ways = (part: Part, ways: string | readonly Way[], also: readonly string[] = []): void => {
+  }
+
+  #way(part: Part, { when, set, to }: Omit<Way, 'track'>, also: readonly string[]): void {
+    if (when !== undefined) this.#read(partAt(part, 'when'), when, { role: 'condition', also });
+    this.#set(partAt(part, 'set'), set, { also });
+    this.targets.push({ ...partAt(part, 'to'), to });
+  }
+
+  #ways(part: Part, ways: string | readonly Way[], also: readonly string[] = []): void {
     if (typeof ways === 'string') {
-      targets.push({ ...part, to: ways });
+      this.targets.push({ ...part, to: ways });
       return;
     }
-    allWays.push({ ...part, ways });
-    for (const [index, one] of ways.entries()) way(partAt(part, index), one, also);
-  };
-  const option = (part: Part, option: Option): void => {
-    text(partAt(part, 'text'), option.text);
-    way(part, option);
-  };
-  const screen = (part: Part, one: Screen): void => {
-    if (typeof one.back === 'string') targets.push({ ...partAt(part, 'back'), to: one.back });
-    if ('text' in one) text(partAt(part, 'text'), one.text);
-    if ('error' in one) text(partAt(part, 'error'), one.error);
-    if ('save' in one) save(partAt(part, 'save'), one.save);
-    switch (one.type) {
-      case 'menu':
-        for (const [index, line] of one.options.entries()) option(partAt(part, 'options', index), line);
-        break;
-      case 'input':
-        way(part, { to: one.to, ...(one.set && { set: one.set }) });
-        if (one.else !== undefined) targets.push({ ...partAt(part, 'else'), to: one.else });
-        break;
-      case 'list':
-        read(partAt(part, 'items'), one.items, { role: 'items', also: [] });
-        text(partAt(part, 'row'), one.row, ['row']);
-        text(partAt(part, 'empty'), one.empty);
-        if (one.pick) save(partAt(part, 'pick', 'save'), one.pick.save);
-        if (one.pick) way(partAt(part, 'pick'), one.pick);
-        break;
-      case 'call':
-        values(partAt(part, 'with'), one.with ?? {}, { also: [], into: 'service' });
-        ways(partAt(part, 'done'), one.done);
-        ways(partAt(part, 'fail'), one.fail, ['error']);
-        break;
-      case 'branch':
-        ways(partAt(part, 'branch'), one.branch);
-        break;
-      case 'flow':
-        set(partAt(part, 'with'), one.with, { of: one.flow });
-        ways(partAt(part, 'done'), one.done);
-        break;
-      case 'end':
-        values(partAt(part, 'output'), one.output ?? {}, { also: [], into: 'output' });
-        break;
-    }
-  };
-
-  for (const [name, label] of Object.entries(flow.labels ?? {})) text({ pointer: pointerTo('labels', name) }, label);
-  text({ pointer: '/wait' }, flow.wait);
-  for (const [id, one] of Object.entries(flow.screens)) screen({ pointer: pointerTo('screens', id), screen: id }, one);
-  for (const [version, { set: given }] of Object.entries(flow.migrate ?? {})) {
-    for (const name of Object.keys(given ?? {}))
-      writes.push({ pointer: pointerTo('migrate', version, 'set', name), name, isKey: true });
+    this.ways.push({ ...part, ways });
+    for (const [at, way] of ways.entries()) this.#way(partAt(part, at), way, also);
   }
-  return { targets, expressions, literals, texts, wordings, writes, ways: allWays };
 }
 
 function partAt(part: Part, ...steps: readonly (string | number)[]): Part {
@@ -199,13 +183,11 @@ function partAt(part: Part, ...steps: readonly (string | number)[]): Part {
 }
 
 function cacheResults<T>(compile: (source: string) => T): (source: string) => CompileResult<T> {
-  const known = new Map<string, CompileResult<T>>();
+  const cache = new Map<string, CompileResult<T>>();
   return (source) => {
-    const before = known.get(source);
-    if (before) return before;
-    const made = attempt(() => compile(source));
-    known.set(source, made);
-    return made;
+    const result = cache.get(source) ?? attempt(() => compile(source));
+    cache.set(source, result);
+    return result;
   };
 }
 

@@ -20,8 +20,8 @@ export function meetLengths(one: Lengths, other: Lengths): Lengths {
 /** The lengths that a pattern can match, with `digits` of those only; every length where it has signs that are not known here. */
 export function patternLengths(pattern: string, among: 'characters' | 'digits' = 'characters'): Lengths {
   const reader: Reader = { pattern, among, at: 0 };
-  const found = readChoice(reader);
-  return found && reader.at === pattern.length ? found : EVERY_LENGTH;
+  const lengths = readChoice(reader);
+  return lengths && reader.at === pattern.length ? lengths : EVERY_LENGTH;
 }
 
 interface Reader {
@@ -89,7 +89,7 @@ function readTimes(reader: Reader): Lengths {
 
 function take(reader: Reader, sign: RegExp): string | undefined {
   sign.lastIndex = reader.at;
-  const found = sign.exec(reader.pattern)?.[0];
-  if (found !== undefined) reader.at += found.length;
-  return found;
+  const match = sign.exec(reader.pattern)?.[0];
+  if (match !== undefined) reader.at += match.length;
+  return match;
 }

@@ -1,15 +1,8 @@
 // What a rule is, and what it sees of a flow: its parts, and the graph of its screens.
 
-import {
-  type Flow,
-  findExitScreen,
-  isInteractive,
-  type Keys,
-  listTargets,
-  type Screen,
-  type Variable,
-} from '../format/flow.ts';
+import { type Flow, findExitScreen, type Keys, type Screen, type Variable } from '../format/flow.ts';
 import type { Finding, Mend, Problem } from '../format/problem.ts';
+import { isInteractive, listTargets } from '../screens/kinds.ts';
 import type { Parts } from './parts.ts';
 import type { ServiceContract } from './shapes.ts';
 
@@ -94,14 +87,14 @@ export function buildGraph(flow: Flow, { meant, keys, migrated, isCalled }: Grap
   const next = new Map<string, readonly string[]>();
   const loose = new Set<string>();
   for (const [id, screen] of screens) {
-    const found = new Set<string>();
+    const targets = new Set<string>();
     for (const to of listTargets(screen)) {
       const target = meant(to);
       if (target === undefined) loose.add(id);
-      else found.add(target);
+      else targets.add(target);
     }
     if (typeof screen.back === 'string' && meant(screen.back) === undefined) loose.add(id);
-    next.set(id, [...found]);
+    next.set(id, [...targets]);
   }
   const start = meant(flow.start);
   const exit = keys.exit === false ? undefined : findExitScreen(flow);
@@ -122,15 +115,15 @@ export function reverseEdges(ids: Iterable<string>, next: (id: string) => readon
 
 /** `from`, and everything that arrows lead to from there. */
 export function reachFrom(from: Iterable<string>, next: ReadonlyMap<string, readonly string[]>): Set<string> {
-  const found = new Set(from);
-  const work = [...found];
+  const reached = new Set(from);
+  const work = [...reached];
   for (let id = work.pop(); id !== undefined; id = work.pop()) {
     for (const to of next.get(id) ?? []) {
-      if (!found.has(to)) work.push(to);
-      found.add(to);
+      if (!reached.has(to)) work.push(to);
+      reached.add(to);
     }
   }
-  return found;
+  return reached;
 }
 
 /** The list under a key, made when there is none. */

@@ -100,7 +100,7 @@ export function declaredShapes(
 function declaredShape(name: string, { type, sample, default: initial }: Variable, isWritten: boolean): Shape {
   const fromDefault = sample === undefined && !isWritten;
   const example = fromDefault ? initial : sample;
-  const known = jsonShape(example ?? null, `the ${fromDefault ? 'default' : 'sample'} of "${name}"`);
+  const shape = jsonShape(example ?? null, `the ${fromDefault ? 'default' : 'sample'} of "${name}"`);
   switch (type) {
     case 'string':
       return { kind: 'text', isSure: true };
@@ -108,9 +108,9 @@ function declaredShape(name: string, { type, sample, default: initial }: Variabl
     case 'boolean':
       return { kind: type, isSure: true };
     case 'array':
-      return { kind: 'list', of: known.kind === 'list' ? known.of : UNKNOWN, isSure: true };
+      return { kind: 'list', of: shape.kind === 'list' ? shape.of : UNKNOWN, isSure: true };
     case 'object':
-      return { kind: 'object', isSure: true, ...(known.kind === 'object' && known.fields && { fields: known.fields }) };
+      return { kind: 'object', isSure: true, ...(shape.kind === 'object' && shape.fields && { fields: shape.fields }) };
   }
 }
 

@@ -9,11 +9,12 @@ import { compileMachine } from '../../engine/machine/transition.ts';
 import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { compileExpression } from '../expression/expression.ts';
-import { type Flow, findExitScreen, type Screen, type Values } from '../format/flow.ts';
+import { type Flow, findExitScreen, type Values } from '../format/flow.ts';
+import { callingState, type FlowScreen } from '../screens/flow.ts';
+import type { ScreenPlace, StateConfig } from '../screens/kind.ts';
+import { findKind } from '../screens/kinds.ts';
 import { flowConversation } from './conversation.ts';
 import { evaluateValues, type FlowScope, flowError, flowScope, menuImplementations, type ScreenNode } from './scope.ts';
-import type { ScreenKind, ScreenPlace, StateConfig } from './screen.ts';
-import { callingState, KINDS } from './screen-kinds.ts';
 
 /** Options of `compileFlow`. */
 export interface CompileOptions {
@@ -87,8 +88,14 @@ function flowStates(flow: Flow, path: string, build: Build) {
   const states: Record<string, StateConfig> = {};
   const on: Record<string, StateConfig> = {};
   for (const [id, screen] of Object.entries(flow.screens)) {
-    const place: ScreenPlace = { id, path: path + id, flow };
-    const kind: ScreenKind<Screen> = KINDS[screen.type];
+    const kind = findKind(screen);
+    const place: ScreenPlace = {
+      id,
+      path: path + id,
+      flow: flow.flow,
+      waits: kind.waits,
+      isWall: (other) => flow.screens[other]?.back === false,
+    };
     build.nodes.set(place.path, { path: place.path, screen, scope, behaviour: kind.behaviour(screen, scope) });
     states[id] = screen.type === 'flow' ? compileCalledFlow(screen, place, inside) : kind.state(screen, place);
     on[`back.${place.path}`] = { target: `.${id}`, actions: [{ type: 'goBack' }] };
@@ -97,12 +104,14 @@ function flowStates(flow: Flow, path: string, build: Build) {
   return { initial: flow.start, states, on };
 }
 
-function compileCalledFlow(screen: Screen & { type: 'flow' }, place: ScreenPlace, build: Build): StateConfig {
+function compileCalledFlow(screen: FlowScreen, place: ScreenPlace, build: Build): StateConfig {
   const called = build.flows.get(screen.flow);
   if (!called)
-    throw flowError(place.flow.flow, `screen "${place.id}" calls the flow "${screen.flow}", which is not loaded.`);
+    throw flowError(place.flow, `screen "${place.id}" calls the flow "${screen.flow}", which is not loaded.`);
   const { $stack, $page, $bad, ...vars } = initialContext(called);
-  return callingState(screen, place, { flow: called, vars, states: flowStates(called, `${place.path}.`, build) });
+  const states = flowStates(called, `${place.path}.`, build);
+  const isWalled = called.screens[called.start]?.back === false;
+  return callingState(screen, place, { id: called.flow, vars, states, isWalled });
 }
 
 const GOODBYE = '$goodbye';

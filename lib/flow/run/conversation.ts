@@ -12,7 +12,8 @@ import { composeText, findBorder } from '../expression/characters.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { maskPrinted } from '../expression/template.ts';
 import { toAsciiDigits } from '../expression/values.ts';
-import { durationMs, type Flow, type Screen } from '../format/flow.ts';
+import type { Flow, Screen } from '../format/flow.ts';
+import { durationMs } from '../format/way.ts';
 import { migrateRest } from './migrate.ts';
 import { backTarget, canGoBack, depth, renderScreen, screenPages } from './render.ts';
 import {
@@ -107,20 +108,20 @@ function redact(
   context: JsonObject,
   by: { secrets: ReadonlySet<string>; proven: ReadonlySet<string>; prove: Prove },
 ): JsonObject {
-  const kept: Record<string, Json> = {};
+  const open: Record<string, Json> = {};
   const proofs: Record<string, Json> = { ...(context.$proofs as JsonObject | undefined) };
   for (const name in context) {
     const value = context[name];
     if (value === undefined) continue;
-    if (!by.secrets.has(name)) kept[name] = value;
+    if (!by.secrets.has(name)) open[name] = value;
     // Present in the turn that received it, null once the flow has cleared it, absent in later turns.
     else if (by.proven.has(name) && value !== null) proofs[name] = by.prove(String(value));
     else delete proofs[name];
   }
-  delete kept.$proofs;
-  if (Object.keys(proofs).length) kept.$proofs = proofs;
-  if (kept.$frames) kept.$frames = (kept.$frames as readonly JsonObject[]).map((frame) => redact(frame, by));
-  return kept;
+  delete open.$proofs;
+  if (Object.keys(proofs).length) open.$proofs = proofs;
+  if (open.$frames) open.$frames = (open.$frames as readonly JsonObject[]).map((frame) => redact(frame, by));
+  return open;
 }
 
 // Includes waiting parent flows, whose secrets were passed in.

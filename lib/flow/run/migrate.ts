@@ -4,7 +4,8 @@ import { toPath, toStateValue } from '../../engine/machine/state-path.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { compileExpression } from '../expression/expression.ts';
-import { type Flow, isInteractive, type Migration } from '../format/flow.ts';
+import type { Flow, Migration } from '../format/flow.ts';
+import { isInteractive } from '../screens/kinds.ts';
 import { evaluateValues, type ScreenNode } from './scope.ts';
 
 interface MigrationContext {
@@ -36,22 +37,22 @@ export function migrateRest(rest: AtRest, from: number, { flow, flows, nodes }: 
   path = findResting(path, flows, nodes);
   if (!nodes.has(path)) return undefined;
   const depth = path.split('.').length;
-  const kept = [own, ...levels.slice(1)].slice(0, depth).map((level, at): JsonObject => {
+  const frames = [own, ...levels.slice(1)].slice(0, depth).map((level, at): JsonObject => {
     const prefix = pathPrefix(path, at);
     const isHere = (screen: string) => screen.startsWith(prefix) && isScreenBelow(nodes, prefix, screen);
     const $stack = stacks[at]!.filter(isHere).map((screen) => screen.slice(prefix.length));
     return withNewVariables(findFlow(path, at, nodes), { ...level, $stack });
   });
   try {
-    while (kept.length < depth) kept.push(enterFlow(path, { levels: kept, flows, nodes }));
+    while (frames.length < depth) frames.push(enterFlow(path, { levels: frames, flows, nodes }));
   } catch {
     return undefined; // what "with" needs is not there
   }
-  const context = kept.at(-1)!;
+  const context = frames.at(-1)!;
   return {
     ...rest,
     state: toStateValue(path),
-    context: kept.length > 1 ? { ...context, $frames: kept.slice(0, -1) } : context,
+    context: frames.length > 1 ? { ...context, $frames: frames.slice(0, -1) } : context,
   };
 }
 

@@ -7,7 +7,8 @@ import type { JsonObject } from '../../json/json.ts';
 import { findBorder } from '../expression/characters.ts';
 import type { Label, NavigationKey } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import { chooseLang, type ScreenNode, type ShownScreen } from './scope.ts';
+import type { ShownScreen } from '../screens/kind.ts';
+import { chooseLang, type ScreenNode } from './scope.ts';
 
 /** The reply at a rest. A page number past the end shows the last page. */
 export function renderScreen(node: ScreenNode, { context }: Pick<View, 'context'>): Reply {
@@ -60,8 +61,8 @@ export interface PageOptions {
 
 /** Whether a text fits one screen in the encoding it needs. */
 export function fitsScreen(text: string, chars: number): boolean {
-  const used = septets(text);
-  return used === undefined ? text.length <= ucs2Units(chars) : used <= chars;
+  const size = septets(text);
+  return size === undefined ? text.length <= ucs2Units(chars) : size <= chars;
 }
 
 /** UCS-2 units in the octets of `chars` septets: 80 for 182. */
@@ -119,9 +120,9 @@ function isRepeated(
   { text, rows }: ShownScreen,
   { chars, fits }: { chars: number; fits: (lines: readonly string[]) => boolean },
 ): boolean {
-  const used = septets(text);
-  const isNarrow = used === undefined || rows.some((row) => septets(row) === undefined);
-  const isShort = isNarrow ? text.length * 2 <= ucs2Units(chars) : used * 2 <= chars;
+  const size = septets(text);
+  const isNarrow = size === undefined || rows.some((row) => septets(row) === undefined);
+  const isShort = isNarrow ? text.length * 2 <= ucs2Units(chars) : size * 2 <= chars;
   return isShort && fits([text]) && rows.every((row) => fits([text, row]) || !fits([row]));
 }
 
@@ -214,13 +215,13 @@ const CONTROL_BUT_NEWLINE = /(?!\n)\p{Cc}/gu;
  * septets('茶'); // → undefined
  */
 export function septets(text: string): number | undefined {
-  let used = 0;
+  let size = 0;
   for (let at = 0; at < text.length; at++) {
     const cost = COST[text.charCodeAt(at)];
     if (!cost) return undefined;
-    used += cost;
+    size += cost;
   }
-  return used;
+  return size;
 }
 
 /**
@@ -230,10 +231,10 @@ export function septets(text: string): number | undefined {
  * room('茶'); // → { encoding: 'ucs2', used: 1, limit: 80 }
  */
 export function room(text: string): TextSize {
-  const used = septets(text);
-  return used === undefined
+  const size = septets(text);
+  return size === undefined
     ? { encoding: 'ucs2', used: text.length, limit: FLOW_LIMITS.screenUcs2Units }
-    : { encoding: 'gsm7', used, limit: FLOW_LIMITS.screenSeptets };
+    : { encoding: 'gsm7', used: size, limit: FLOW_LIMITS.screenSeptets };
 }
 
 /**
@@ -252,9 +253,9 @@ export function fits(text: string): boolean {
  * nonGsm7('Café 茶'); // → ['茶']
  */
 export function nonGsm7(text: string): string[] {
-  const found = new Set<string>();
-  for (const character of text) if (septets(character) === undefined) found.add(character);
-  return [...found];
+  const characters = new Set<string>();
+  for (const character of text) if (septets(character) === undefined) characters.add(character);
+  return [...characters];
 }
 
 /** Removes control characters (C0, DEL, C1) except newlines. */

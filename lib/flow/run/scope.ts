@@ -1,8 +1,6 @@
 // A flow during compilation, with its texts, expressions and variables ready for use; and its screens by state path.
 
-import type { EventObject } from 'xstate';
 import type { MenuImplementations } from '../../../machines/ussd-menu.ts';
-import type { Prove } from '../../engine/conversation.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { findBorder } from '../expression/characters.ts';
@@ -11,14 +9,10 @@ import { compileTemplate } from '../expression/template.ts';
 import { toAsciiDigits } from '../expression/values.ts';
 import { type DefaultWord, ENGLISH, findDefaultWords } from '../format/default-words.ts';
 import { DEFAULT_KEYS, type Flow, type Keys, type Label, type Screen, type Text, type Values } from '../format/flow.ts';
-
-/** A text in all languages of its flow. */
-export interface Phrase {
-  render(scope: JsonObject, lang: string): string;
-}
+import type { Behaviour, Phrase, ScreenScope } from '../screens/kind.ts';
 
 /** What the screens of a flow share. */
-export interface FlowScope {
+export interface FlowScope extends ScreenScope {
   readonly flow: Flow;
   /** Path of its states: '' for the flow itself, `pay.` inside the calling screen `pay`. */
   readonly path: string;
@@ -30,8 +24,6 @@ export interface FlowScope {
   readonly labels: { readonly [label in Label]: Phrase };
   /** Shown while a call takes longer than a turn may. */
   readonly wait: Phrase;
-  phrase(text: Text): Phrase;
-  expression(source: string): Expression;
 }
 
 export function flowScope(flow: Flow, path: string): FlowScope {
@@ -52,6 +44,9 @@ export function flowScope(flow: Flow, path: string): FlowScope {
     wait: word('wait', flow.wait),
     phrase,
     expression: compileExpression,
+    isRefused: (context) => (context.$bad as number) > 0,
+    isSecret: (name) => flow.vars?.[name]?.secret === true,
+    findLang: (context) => findLang(langs, context),
   };
 }
 
@@ -61,9 +56,12 @@ function defaultText(name: DefaultWord, langs: readonly string[]): Text {
 }
 
 /** The caller's language: the variable `lang` if it names one of the flow's, else the first. */
-export function chooseLang(scope: FlowScope, context: JsonObject): string {
-  const { lang } = context;
-  return typeof lang === 'string' && scope.langs.includes(lang) ? lang : scope.langs[0]!;
+export function chooseLang({ langs }: FlowScope, context: JsonObject): string {
+  return findLang(langs, context);
+}
+
+function findLang(langs: readonly string[], { lang }: JsonObject): string {
+  return typeof lang === 'string' && langs.includes(lang) ? lang : langs[0]!;
 }
 
 // A missing translation falls back to the first existing one; lint reports it.
@@ -167,35 +165,4 @@ export function isAnswerHidden(node: ScreenNode): boolean {
 /** Whether the answer to a screen is a secret. */
 export function asksForSecret(node: ScreenNode | undefined): boolean {
   return node?.screen.type === 'input' && keepsSecret(node);
-}
-
-/** Whether the last answer on this screen was refused: the error is shown above the text. */
-export function isRefused(context: JsonObject): boolean {
-  return (context.$bad as number) > 0;
-}
-
-export interface ShownScreen {
-  /** Above the rows; may have several lines. */
-  readonly text: string;
-  /** Never split across pages. */
-  readonly rows: readonly string[];
-}
-
-export interface Answering {
-  /** Cleaned, and with its digits as they were typed. */
-  readonly input: string;
-  /** The same in the digits 0–9. */
-  readonly key: string;
-  readonly context: JsonObject;
-  readonly prove: Prove;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
-
-export interface Behaviour {
-  show(context: JsonObject, lang: string): ShownScreen;
-  /** The event for an answer, on screens that wait for one. */
-  read?(answering: Answering): EventObject;
-  /** Whether the screen has a line for the exit key. */
-  readonly listsExit: boolean;
 }

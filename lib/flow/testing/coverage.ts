@@ -4,9 +4,9 @@ import { type AnyStateMachine, createMachine } from 'xstate';
 import type { Conversation } from '../../engine/conversation.ts';
 import type { Fact } from '../../engine/engine.ts';
 import { compileMachine } from '../../engine/machine/transition.ts';
-import type { JsonObject } from '../../json/json.ts';
-import type { Screen, ScreenType } from '../format/flow.ts';
 import type { CompiledFlow } from '../run/compile.ts';
+import type { MachineAction, Mark, StateConfig } from '../screens/kind.ts';
+import { findKind } from '../screens/kinds.ts';
 
 export interface Covered {
   readonly seen: number;
@@ -87,66 +87,17 @@ export function coverageLine({ coverage }: { readonly coverage: Coverage }): str
   return [parts.join(' · '), ...missing].join('\n');
 }
 
-type MachineAction = { readonly type: string; readonly params: JsonObject };
-type Transition = { readonly actions?: readonly unknown[] };
-type CoveredState = { readonly [key: string]: unknown } & { readonly on?: { readonly [event: string]: unknown } };
-type Mark = (kind: CoverageKind, name: string) => MachineAction;
+type CoverageMark = (kind: CoverageKind, name: string) => MachineAction;
 
 // Marks go into the machine's own config, which has what JSON cannot express, such as the inputs of calls.
-function markMachine({ flow, machine }: CompiledFlow, mark: Mark): AnyStateMachine {
+function markMachine({ flow, machine }: CompiledFlow, mark: CoverageMark): AnyStateMachine {
   const { config, implementations } = machine.source;
-  const states: Record<string, unknown> = { ...(config.states as object) };
+  const states: Record<string, StateConfig> = { ...(config.states as { [id: string]: StateConfig }) };
   for (const [id, screen] of Object.entries(flow.screens)) {
-    const state = states[id] as CoveredState;
+    const state = states[id]!;
     const entry = [mark('screens', id), ...((state.entry as readonly unknown[] | undefined) ?? [])];
     const markOwn: Mark = (kind, name) => mark(kind, `${id}.${name}`);
-    states[id] = { ...state, entry, ...MARKED[screen.type](state, markOwn, screen) };
+    states[id] = { ...state, entry, ...findKind(screen).mark(state, markOwn, screen) };
   }
   return createMachine({ ...config, states } as never, implementations as never) as AnyStateMachine;
-}
-
-const MARKED: { readonly [type in ScreenType]: (state: CoveredState, mark: Mark, screen: Screen) => object } = {
-  menu: ({ on }, mark) => ({
-    on: mapEvents(on, (event, transition) =>
-      event.startsWith('opt.') ? addAction(transition, mark('options', event.slice(4))) : transition,
-    ),
-  }),
-  input: ({ on }, mark, screen) => {
-    const [accepted, ...refused] = on!.text as readonly Transition[];
-    const again = refused.pop()!;
-    // Without a rule no answer is refused.
-    const isChecked = (screen as Screen & { type: 'input' }).accept !== undefined;
-    const text = [
-      addAction(accepted, mark('ways', 'to')),
-      ...refused.map((last) => addAction(last, mark('ways', 'else'))),
-      isChecked ? addAction(again, mark('ways', 'refused')) : again,
-    ];
-    return { on: { ...on, text } };
-  },
-  list: ({ on }, mark) => ({
-    on: mapEvents(on, (event, transition) =>
-      event === 'pick' ? addAction(transition, mark('ways', 'pick')) : transition,
-    ),
-  }),
-  call: ({ invoke }, mark) => {
-    const { onDone, onError, ...call } = invoke as CoveredState;
-    return { invoke: { ...call, onDone: markWays(onDone, 'done', mark), onError: markWays(onError, 'fail', mark) } };
-  },
-  branch: ({ always }, mark) => ({ always: markWays(always, 'branch', mark) }),
-  flow: ({ onDone }, mark) => ({ onDone: markWays(onDone, 'done', mark) }),
-  end: () => ({}),
-};
-
-function markWays(transitions: unknown, slot: string, mark: Mark): Transition[] {
-  const list = transitions as readonly Transition[];
-  return list.map((way, at) => addAction(way, mark('ways', list.length > 1 ? `${slot}[${at}]` : slot)));
-}
-
-function addAction(transition: unknown, action: MachineAction): Transition {
-  const { actions = [], ...way } = transition as Transition;
-  return { ...way, actions: [...actions, action] };
-}
-
-function mapEvents(on: CoveredState['on'], change: (event: string, transition: unknown) => unknown): object {
-  return Object.fromEntries(Object.entries(on ?? {}).map(([event, transition]) => [event, change(event, transition)]));
 }

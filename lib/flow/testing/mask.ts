@@ -25,12 +25,12 @@ export interface Masks {
 }
 
 export function masks(now: () => number = Date.now): Masks {
-  const seen: string[] = [];
+  const texts: string[] = [];
   return {
     mask: (input, node) => {
       if (!node || !isAnswerHidden(node) || isKey(input, node)) return input;
-      if (!seen.includes(input)) seen.push(input);
-      return { secret: seen.indexOf(input) + 1, fits: compileRule(node.screen as InputScreen)(input, now()) };
+      if (!texts.includes(input)) texts.push(input);
+      return { secret: texts.indexOf(input) + 1, fits: compileRule(node.screen as InputScreen)(input, now()) };
     },
   };
 }
@@ -42,10 +42,10 @@ export function standIns(now: () => number = Date.now): (maskedText: Masked, nod
     const screen = node?.screen.type === 'input' ? node.screen : undefined;
     const keeps = screen ? compileRule(screen) : () => fits;
     const options = [chosen.get(secret) ?? [], listCandidates(secret)].flat();
-    const found = options.find((text) => keeps(text, now()) === fits && !(node && isKey(text, node)));
-    if (found === undefined) throw standInError(node!, fits);
-    chosen.set(secret, found);
-    return found;
+    const substitute = options.find((text) => keeps(text, now()) === fits && !(node && isKey(text, node)));
+    if (substitute === undefined) throw standInError(node!, fits);
+    chosen.set(secret, substitute);
+    return substitute;
   };
 }
 
@@ -80,13 +80,13 @@ function listCandidates(number: number): string[] {
 
 /** The services with private answers, and what may be recorded instead. */
 export function listPrivateServices({ screens }: Pick<CompiledFlow, 'screens'>): Map<string, (answer: Json) => Json> {
-  const found = new Map<string, (answer: Json) => Json>();
+  const masks = new Map<string, (answer: Json) => Json>();
   for (const node of screens.values()) {
     if (node.screen.type !== 'call' || !keepsPrivate(node)) continue;
     const { sample } = node.scope.flow.vars![node.screen.save!]!;
-    found.set(node.screen.service, (answer) => sample ?? standInFor(answer));
+    masks.set(node.screen.service, (answer) => sample ?? standInFor(answer));
   }
-  return found;
+  return masks;
 }
 
 /** Replaces private answers of services: by the sample of their variable, else by values of the same kinds. */

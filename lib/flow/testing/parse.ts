@@ -9,7 +9,6 @@ import { requireGiven } from '../../given.ts';
 import type { Json } from '../../json/json.ts';
 import { findNearest, suggest } from '../expression/suggest.ts';
 import { checkFlowTests } from '../format/checks.ts';
-import { dropWrongEdits } from '../format/edits.ts';
 import { composeTexts, removeRepeated } from '../format/parse.ts';
 import { type Finding, locateProblem, type Mend, type Problem, showValue, sortProblems } from '../format/problem.ts';
 import { type FlowSource, flowSource, makeFlowSource, pointerTo } from '../format/source.ts';
@@ -48,8 +47,8 @@ function findRepeatedKeys(source: FlowSource, node: ValueNode, pointer: string):
       return inside;
     }
     const message = `"${key}" stands twice in one object; only the last would count.`;
-    const found = { pointer: place, at: 'key', message, fix: `Remove one "${key}".` } as const;
-    const problem = locateProblem(source, found, { code: 'duplicate-key', severity: 'error' });
+    const finding = { pointer: place, at: 'key', message, fix: `Remove one "${key}".` } as const;
+    const problem = locateProblem(source, finding, { code: 'duplicate-key', severity: 'error' });
     const edit = removeRepeated(source.text, node, { first, at });
     return [{ ...problem, ...(edit && { edit }) }, ...inside];
   });
@@ -67,14 +66,14 @@ function describeError({ keyword, instancePath, params, message = '', data, pare
   }
   if (keyword === 'additionalProperties') {
     const key = String(params.additionalProperty);
-    const known = Object.keys(part.properties ?? {});
+    const keys = Object.keys(part.properties ?? {});
     return {
       code: 'unknown-key',
       pointer: instancePath + pointerTo(key),
       at: 'key',
-      message: `"${key}" is not a key here.${suggest(key, known)}`,
-      fix: `Write one of: ${known.join(', ')}.`,
-      ...mendName(key, known, (name) => (Object.hasOwn(data as object, name) ? undefined : name)),
+      message: `"${key}" is not a key here.${suggest(key, keys)}`,
+      fix: `Write one of: ${keys.join(', ')}.`,
+      ...mendName(key, keys, (name) => (Object.hasOwn(data as object, name) ? undefined : name)),
     };
   }
   const example = part.examples?.length ? ` For example ${JSON.stringify(part.examples[0])}.` : '';
@@ -98,8 +97,8 @@ type Mended = { readonly mend?: Mend };
 
 /** The single known name that was probably meant; `write` formats it, or returns undefined if it cannot be used there. */
 function mendName(name: string, names: readonly string[], write: (name: string) => string | undefined): Mended {
-  const found = findNearest(name, names);
-  const text = found?.isAlone ? write(found.name) : undefined;
+  const nearest = findNearest(name, names);
+  const text = nearest?.isAlone ? write(nearest.name) : undefined;
   return text === undefined ? {} : { mend: { old: name, text } };
 }
 
@@ -140,29 +139,35 @@ const WORDS: { readonly [keyword: string]: Words } = {
 // Rules that the schema cannot express.
 function findMistakes({ tests }: FlowTestFile): TestFinding[] {
   return tests.flatMap(({ name, steps, services = {} }, at) => {
-    const found: TestFinding[] = [];
+    const findings: TestFinding[] = [];
     const place = (...rest: readonly (string | number)[]) => pointerTo('tests', at, ...rest);
     const first = tests.findIndex((other) => other.name === name);
     if (first !== at) {
       const message = `Test ${first + 1} has the name ${showValue(name)} already.`;
-      found.push({ code: 'duplicate-name', pointer: place('name'), message, fix: 'Say how they differ.' });
+      findings.push({ code: 'duplicate-name', pointer: place('name'), message, fix: 'Say how they differ.' });
     }
     if (steps[0]!.in !== '') {
       const message = 'The first step dials.';
       const fix = 'Begin with { "in": "" }.';
-      found.push({ code: 'no-dial', pointer: place('steps', 0, 'in'), message, fix, mend: mendDial(steps[0]!.in, at) });
+      findings.push({
+        code: 'no-dial',
+        pointer: place('steps', 0, 'in'),
+        message,
+        fix,
+        mend: mendDial(steps[0]!.in, at),
+      });
     }
     for (const [number, { match }] of steps.entries()) {
       const problem = match === undefined ? undefined : patternProblem(match);
       if (problem !== undefined) {
         const fix = 'Write a regular expression without look-around and back-references.';
-        found.push({ code: 'bad-pattern', pointer: place('steps', number, 'match'), message: problem, fix });
+        findings.push({ code: 'bad-pattern', pointer: place('steps', number, 'match'), message: problem, fix });
       }
     }
     for (const [service, answers] of Object.entries(services))
       for (const [number, answer] of answers.entries())
-        found.push(...answerProblems(answer, place('services', service, number)));
-    return found;
+        findings.push(...answerProblems(answer, place('services', service, number)));
+    return findings;
   });
 }
 
@@ -178,10 +183,10 @@ function answerProblems(answer: MockAnswer, pointer: string): TestFinding[] {
     return [{ code: 'bad-answer', pointer, message, fix: 'Write { "return": … } or { "fail": "ERR_SERVICE" }.' }];
   }
   if (answer.fail === undefined || Object.hasOwn(ERROR_CODES, answer.fail)) return [];
-  const known = Object.keys(ERROR_CODES);
-  const message = `There is no code ${showValue(answer.fail)}.${suggest(answer.fail, known)} Other errors of services reach a flow as ERR_SERVICE.`;
-  const mend = mendName(answer.fail, known, (name) => name);
-  const fix = `Write one of: ${known.join(', ')}.`;
+  const codes = Object.keys(ERROR_CODES);
+  const message = `There is no code ${showValue(answer.fail)}.${suggest(answer.fail, codes)} Other errors of services reach a flow as ERR_SERVICE.`;
+  const mend = mendName(answer.fail, codes, (name) => name);
+  const fix = `Write one of: ${codes.join(', ')}.`;
   return [{ code: 'unknown-code', pointer: `${pointer}/fail`, message, fix, ...mend }];
 }
 
@@ -202,7 +207,7 @@ export interface ParsedFlowTests {
 }
 
 /**
- * Reads the tests of a flow; each edit of its problems mends one. Never throws.
+ * Reads the tests of a flow. Never throws.
  * @example
  * const text = '{ "flow": "hello", "tests": [{ "name": "leaves", "steps": [{ "in": "" }, { "in": "1", "text": "Bye" }] }] }';
  * const { file, problems } = parseFlowTests(text, 'hello.test.json');
@@ -211,21 +216,13 @@ export interface ParsedFlowTests {
  */
 export function parseFlowTests(text: string, file: string): ParsedFlowTests {
   requireGiven('read tests', { text, file }, { text: 'text', file: 'text' });
-  const parsed = readFlowTests(text, file);
-  return {
-    ...parsed,
-    problems: dropWrongEdits(parsed.source.text, parsed, (fixedText) => readFlowTests(fixedText, file)),
-  };
-}
-
-function readFlowTests(text: string, file: string): ParsedFlowTests {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
-  const seen = outline(plain);
-  if (seen.depth > FLOW_LIMITS.flowFileDepth || plain.length > FLOW_LIMITS.flowFileBytes) {
+  const shape = outline(plain);
+  if (shape.depth > FLOW_LIMITS.flowFileDepth || plain.length > FLOW_LIMITS.flowFileBytes) {
     const message = `The file is larger than ${FLOW_LIMITS.flowFileBytes} bytes or deeper than ${FLOW_LIMITS.flowFileDepth} levels.`;
     return refuseTests(file, { code: 'too-large', line: 1, column: 1, message, fix: 'Split its tests.' });
   }
-  const { document, fault } = parseDocument(plain, seen);
+  const { document, fault } = parseDocument(plain, shape);
   if (fault) return refuseTests(file, { code: 'syntax', ...fault }, plain);
   const source = makeFlowSource(file, plain, document.body);
   const value = composeTexts(evaluate(document) as Json) as unknown;

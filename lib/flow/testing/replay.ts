@@ -35,11 +35,11 @@ export async function replayDialogue(compiledFlow: CompiledFlow, dialogue: Dialo
     const place = { turn: at + 1, typed: typeof turn.in === 'string' ? session.showInput(turn.in) : '****' };
     try {
       const typed = typeof turn.in === 'string' ? turn.in : secretFor(turn.in, compiledFlow.screens.get(screen));
-      const taken = await session.take(typed);
-      screen = taken.screen;
-      replayed.push({ ...place, ...compareTurn(turn, taken) });
+      const step = await session.take(typed);
+      screen = step.screen;
+      replayed.push({ ...place, ...compareTurn(turn, step) });
       const hasMore = at + 1 < dialogue.turns.length;
-      if (taken.reply.kind !== 'end' || !hasMore) continue;
+      if (step.reply.kind !== 'end' || !hasMore) continue;
       return [...replayed, { turn: at + 2, typed: '', outcome: 'different', message: 'the dialogue is over already.' }];
     } catch (error) {
       const { message, cause } = error as Error;

@@ -99,9 +99,9 @@ export async function recordFlowTest(
 }
 
 // The engine is loaded with the first test: a program that only checks flows never loads it.
-async function openSession(compiled: CompiledFlow, marked: MarkedFlow, setup: FlowTestSetup): Promise<TestSession> {
+async function openSession(flow: CompiledFlow, marks: MarkedFlow, setup: FlowTestSetup): Promise<TestSession> {
   const { openTestSession } = await import('./session.ts');
-  return openTestSession(compiled, marked, setup);
+  return openTestSession(flow, marks, setup);
 }
 
 interface TestRun {
@@ -148,9 +148,9 @@ async function runTest({ compiled, marked, test, pointer }: TestRun): Promise<Fl
       return [{ message: `the flow has no screen "${step.screen}".${near}`, key: 'screen' }];
     }
     try {
-      const taken = await session.take(step.in);
-      if (taken.reply.kind === 'end') ended = test.steps.indexOf(step) + 1;
-      return compareStep(step, taken);
+      const turn = await session.take(step.in);
+      if (turn.reply.kind === 'end') ended = test.steps.indexOf(step) + 1;
+      return compareStep(step, turn);
     } catch (error) {
       const { message, cause } = error as Error;
       return [{ message: cause instanceof Error ? `${message} ${cause.message}` : message }];
@@ -165,23 +165,23 @@ function compareStep(step: FlowTestStep, { reply, screen, tracks, unanswered }: 
   const lines = text.split('\n');
   if (step.screen !== undefined && step.screen !== screen)
     return [{ message: `the screen is "${screen}", not "${step.screen}".`, details: lines, key: 'screen' }];
-  const found: Miss[] = [];
+  const misses: Miss[] = [];
   if (step.end !== undefined && step.end !== (reply.kind === 'end')) {
     const message = step.end ? 'the conversation goes on; it should end.' : 'the conversation ends; it should go on.';
-    found.push({ message, details: lines, key: 'end' });
+    misses.push({ message, details: lines, key: 'end' });
   }
   if (step.text !== undefined && step.text !== text)
-    found.push({ message: 'the text differs:', details: diffLines(step.text, text), key: 'text' });
+    misses.push({ message: 'the text differs:', details: diffLines(step.text, text), key: 'text' });
   for (const part of [step.has ?? []].flat())
     if (!text.includes(part))
-      found.push({ message: `the text does not have ${JSON.stringify(part)}:`, details: lines, key: 'has' });
+      misses.push({ message: `the text does not have ${JSON.stringify(part)}:`, details: lines, key: 'has' });
   if (step.match !== undefined && !RE2JS.compile(step.match).matcher(text).find())
-    found.push({ message: `nothing in the text fits ${step.match}:`, details: lines, key: 'match' });
+    misses.push({ message: `nothing in the text fits ${step.match}:`, details: lines, key: 'match' });
   if (step.track && JSON.stringify(step.track) !== JSON.stringify(tracks)) {
     const list = (names: readonly string[]) => (names.length ? names.join(', ') : 'nothing');
-    found.push({ message: `it tracked ${list(tracks)}, not ${list(step.track)}.`, key: 'track' });
+    misses.push({ message: `it tracked ${list(tracks)}, not ${list(step.track)}.`, key: 'track' });
   }
-  return found;
+  return misses;
 }
 
 /** A line diff: `- ` only expected, `+ ` only actual, two spaces where they agree. */

@@ -85,9 +85,9 @@ export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFl
     const result = await clock.drive(takeTurn(engine, { key: KEY, decide: () => decision }));
     if (result.kind !== 'replied')
       throw new TwinlineError('ERR_INPUT', `The session does not go on: ${result.reason}.`);
-    const taken = { reply: result.reply, masked, screen, tracks, unanswered: mocks.listUnanswered() };
+    const step = { reply: result.reply, masked, screen, tracks, unanswered: mocks.listUnanswered() };
     tracks = [];
-    return taken;
+    return step;
   };
 
   return {
@@ -181,9 +181,9 @@ function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace)
   return {
     services: Object.fromEntries(place.names.map((name) => [name, answerTo(name)])),
     listUnanswered: () => {
-      const found = problems;
+      const unused = problems;
       problems = [];
-      return found;
+      return unused;
     },
     listUnused: () =>
       Object.entries(answers).flatMap(([name, list]) =>
@@ -209,8 +209,8 @@ function describeMissing(
   if (!open.length)
     return `${call}, and all ${answers.length} answers for it have been used. Add one, or "times" to the last.`;
   const reasons = open.map((answer) => {
-    const wanted = Object.entries(answer.when ?? {}).filter(([key, part]) => !isPart(part, input[key]));
-    return `${answers.indexOf(answer) + 1} is for another ${wanted.map(([key]) => `"${key}"`).join(' and ')}`;
+    const differing = Object.entries(answer.when ?? {}).filter(([key, part]) => !isPart(part, input[key]));
+    return `${answers.indexOf(answer) + 1} is for another ${differing.map(([key]) => `"${key}"`).join(' and ')}`;
   });
   return `${call}, and no answer that is left fits: ${reasons.join('; ')}.`;
 }
@@ -222,8 +222,8 @@ function describeUnused(
 ): string {
   if (!names.includes(name)) return `No screen of the flow calls "${name}".${suggest(name, names)}`;
   const times = answer.times ?? 1;
-  const used = times === rest ? 'was not used' : `was used ${times - rest} of ${times} times`;
-  return `Answer ${at + 1} of "${name}" ${used}. Remove it, or add the steps that lead to the call.`;
+  const usage = times === rest ? 'was not used' : `was used ${times - rest} of ${times} times`;
+  return `Answer ${at + 1} of "${name}" ${usage}. Remove it, or add the steps that lead to the call.`;
 }
 
 /** Whether `whole` contains every value of `part`: objects may have more keys, anything else must be equal. */

@@ -41,10 +41,10 @@ async function findEdits(compiledFlow: CompiledFlow, test: FlowTest, place: stri
   const session = openTestSession(compiledFlow, markFlow(compiledFlow), test);
   const edits: Edit[] = [];
   for (const [at, step] of test.steps.entries()) {
-    const taken = await session.take(step.in).catch(() => undefined);
-    if (!taken || taken.unanswered.length) return edits;
-    edits.push(...differences(step, taken).map(({ key, value }) => ({ pointer: `${place}/${at}/${key}`, value })));
-    if (taken.reply.kind === 'end') return edits;
+    const turn = await session.take(step.in).catch(() => undefined);
+    if (!turn || turn.unanswered.length) return edits;
+    edits.push(...differences(step, turn).map(({ key, value }) => ({ pointer: `${place}/${at}/${key}`, value })));
+    if (turn.reply.kind === 'end') return edits;
   }
   return edits;
 }

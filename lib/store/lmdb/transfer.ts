@@ -1,10 +1,19 @@
 // All sessions of an LMDB folder, to be moved: read with those that have ended, written with their revisions.
 
+import { mkdirSync } from 'node:fs';
 import { systemClock } from '../../clock.ts';
 import { checkKey, checkLimit, requireGiven } from '../../given.ts';
 import type { KeyedSession, SessionTransfer } from '../transfer.ts';
 import type { LmdbOptions } from './options.ts';
-import { decodeSession, encodeSession, openTables, readExpiresAt, timeKey, watchFailures } from './tables.ts';
+import {
+  decodeSession,
+  encodeSession,
+  openEnvironment,
+  openTables,
+  readExpiresAt,
+  timeKey,
+  watchFailures,
+} from './tables.ts';
 
 /** Opens the folder `path`, which is made when it is missing; throws ERR_STORE. */
 export function lmdbTransfer({ path, clock = systemClock }: LmdbOptions): SessionTransfer {
@@ -56,4 +65,21 @@ export function lmdbTransfer({ path, clock = systemClock }: LmdbOptions): Sessio
       gate.close();
     },
   };
+}
+
+/**
+ * Copies the environment in the folder `path` into the new folder `target`, while processes write to it: one transaction, with
+ * everything that was committed before the call, and without free pages. Throws ERR_STORE.
+ */
+export async function copyLmdb(path: string, target: string): Promise<void> {
+  const { gate, root } = openEnvironment(path, () => ({}));
+  try {
+    await watchFailures(path).guarded('copy', async () => {
+      mkdirSync(target, { mode: 0o700 });
+      await root.backup(target, true);
+    });
+  } finally {
+    await root.close();
+    gate.close();
+  }
 }

@@ -70,3 +70,20 @@ function open(path: string) {
     throw sqliteRefusal('open', path, error);
   }
 }
+
+/**
+ * Copies the file `path` into the new file `target`, while processes write to it: one transaction, with everything that was committed
+ * before the call, and without free pages. Throws ERR_STORE.
+ */
+export function copySqlite(path: string, target: string): void {
+  try {
+    const db = openDatabase(path);
+    try {
+      db.prepare('VACUUM INTO ?').run([target]);
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    throw sqliteRefusal('copy', path, error);
+  }
+}

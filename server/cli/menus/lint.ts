@@ -76,7 +76,7 @@ interface LintResult {
   readonly rules: readonly LintRule[];
 }
 
-const FORMS: { readonly [form in 'words' | 'json' | 'sarif']: (found: LintResult) => string[] } = {
+const FORMS: { readonly [form in 'words' | 'json' | 'sarif']: (result: LintResult) => string[] } = {
   words: ({ problems, failures, flows }) => {
     const errors = problems.filter(isError).length + failures.length;
     const warnings = problems.length + failures.length - errors;
@@ -132,12 +132,12 @@ export function formatSarif(
   problems: readonly Problem[],
   { version, folder, failures, rules = [] }: SarifOptions,
 ): object {
-  const known = new Map([...PROBLEM_CODES, ...rules.map(({ code, means }) => [code, means] as const)]);
-  const codes = [...known.keys()];
+  const meanings = new Map([...PROBLEM_CODES, ...rules.map(({ code, means }) => [code, means] as const)]);
+  const codes = [...meanings.keys()];
   const driver = {
     name: 'twinline',
     semanticVersion: version,
-    rules: codes.map((id) => ({ id, shortDescription: { text: known.get(id)! } })),
+    rules: codes.map((id) => ({ id, shortDescription: { text: meanings.get(id)! } })),
   };
   const notes = failures.map((text) => ({ level: 'error', message: { text } }));
   const run = {

@@ -9,7 +9,7 @@ export type DialogueOutcome = PhoneScreen | 'stay' | 'new' | 'quit';
 
 export interface Faults {
   /** Sends what was typed, an answer or a command; an answer that begins with `/` is typed as `//…`. */
-  take(call: PhoneCall, typed: string): Promise<DialogueOutcome>;
+  take(call: PhoneCall, text: string): Promise<DialogueOutcome>;
 }
 
 interface FaultState {
@@ -27,7 +27,7 @@ interface CommandInput {
 
 interface Command {
   readonly words: string;
-  run(given: CommandInput): Promise<DialogueOutcome>;
+  run(input: CommandInput): Promise<DialogueOutcome>;
 }
 
 const DELAY_MAX_MS = 600_000;

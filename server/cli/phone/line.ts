@@ -106,9 +106,9 @@ export function lineInside({ engine, ussd, menus }: Host, { flow, from, ...phone
   const isSecret = (path: string | undefined) =>
     path !== undefined && (compiled ? asksForSecret(compiled.screens.get(path)) : mayAskForSecrets);
   const place = async (sessionId: string, { screen, context }: NonNullable<InsideLine['from']>): Promise<void> => {
-    const known = { sessionId, ...phone, msisdn: phone.phoneNumber };
+    const values = { sessionId, ...phone, msisdn: phone.phoneNumber };
     const vars = compiled?.flow.vars ?? {};
-    const own = Object.entries(known).filter(([name]) => Object.hasOwn(vars, name));
+    const own = Object.entries(values).filter(([name]) => Object.hasOwn(vars, name));
     await seedSession(engine, ussdKey(DIALECT, sessionId), {
       conversation: flow,
       state: toStateValue(screen),
@@ -237,8 +237,8 @@ function noteAnswers(services: Services, note: (call: RecordedCall) => void): Se
 
 // Services whose answers are kept as secrets: a recording leaves their answers out.
 function secretServices({ screens }: CompiledFlow): Set<string> {
-  const found = [...screens.values()].flatMap((node) =>
+  const services = [...screens.values()].flatMap((node) =>
     node.screen.type === 'call' && keepsSecret(node) ? [node.screen.service] : [],
   );
-  return new Set(found);
+  return new Set(services);
 }

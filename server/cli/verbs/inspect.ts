@@ -131,8 +131,8 @@ async function inspectDoor({ server, token, port = 0 }: InspectDoorOptions): Pro
     if (!URL.canParse(req.url!, server)) return 'This is no address.';
     return undefined;
   };
-  const holdsToken = (given: string | undefined) =>
-    given !== undefined && given.length === secret.length && timingSafeEqual(Buffer.from(given), Buffer.from(secret));
+  const holdsToken = (sent: string | undefined) =>
+    sent !== undefined && sent.length === secret.length && timingSafeEqual(Buffer.from(sent), Buffer.from(secret));
   const readCookie = ({ headers: { cookie = '' } }: IncomingMessage) =>
     cookie
       .split(/;\s*/)

@@ -79,10 +79,10 @@ export const newVerb: Verb = {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const [template = '', place = template, ...more] = positionals;
     if (more.length) throw new UsageError('Give a template and a folder.');
-    const known = Object.keys(TEMPLATES);
+    const names = Object.keys(TEMPLATES);
     if (!isTemplate(template))
       throw new UsageError(
-        template === '' ? 'Name a template.' : `No template "${template}".${suggest(template, known)}`,
+        template === '' ? 'Name a template.' : `No template "${template}".${suggest(template, names)}`,
       );
     const folder = resolve(place);
     const name = values.name ?? basename(folder).toLowerCase();

@@ -30,8 +30,8 @@ export const routesVerb: Verb = {
   run: async (args, env) => {
     const options = { ...SETTING_OPTIONS, json: { type: 'boolean' } } as const;
     const { values } = parseArgs({ args: [...args], options });
-    const given = { ...env, ...readSettings(values) };
-    const { config, problems } = readRoutesConfig(given);
+    const settings = { ...env, ...readSettings(values) };
+    const { config, problems } = readRoutesConfig(settings);
     for (const problem of problems) console.error(pc.red(problem));
     if (!config) return EXIT_CONFIG;
     const rows = await listRoutes(config);

@@ -25,8 +25,8 @@ export const SETTING_HELP: Readonly<Record<string, string>> = Object.fromEntries
 
 /** The variables that flags set. */
 export function readSettings(values: Readonly<Record<string, unknown>>): Record<string, string> {
-  const given = Object.entries(values).filter(([flag, value]) => FLAGS.has(flag) && typeof value === 'string');
-  return Object.fromEntries(given.map(([flag, value]) => [FLAGS.get(flag)!, value as string]));
+  const flags = Object.entries(values).filter(([flag, value]) => FLAGS.has(flag) && typeof value === 'string');
+  return Object.fromEntries(flags.map(([flag, value]) => [FLAGS.get(flag)!, value as string]));
 }
 
 export const startVerb: Verb = {
@@ -39,16 +39,16 @@ export const startVerb: Verb = {
   run: async (args, env, { envFiles = [] } = {}) => {
     const options = { ...SETTING_OPTIONS, watch: { type: 'boolean' } } as const;
     const { values } = parseArgs({ args: [...args], options });
-    const given = { ...env, ...readSettings(values) };
+    const settings = { ...env, ...readSettings(values) };
     if (!values.watch) {
       // Loaded only now: the other verbs need none of it.
       const { runServer } = await import('../../boot/process.ts');
-      await runServer(given);
+      await runServer(settings);
       return undefined;
     }
     const { findRestartPlaces, supervise } = await import('../edits.ts');
     const files = envFiles.map((file) => `--env-file=${file}`);
-    await supervise([...args.filter((arg) => arg !== '--watch'), ...files], findRestartPlaces(given, envFiles));
+    await supervise([...args.filter((arg) => arg !== '--watch'), ...files], findRestartPlaces(settings, envFiles));
     return undefined;
   },
 };

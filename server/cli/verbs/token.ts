@@ -50,10 +50,10 @@ export const tokenVerb: Verb = {
 };
 
 function printToken(token: string): number {
-  const said = inspectToken(token);
-  if (said.ok) console.log(JSON.stringify(said.chain, null, 2));
-  else console.error(`This is no token: ${TOKEN_REASONS[said.reason]}.`);
-  return said.ok ? 0 : 1;
+  const reply = inspectToken(token);
+  if (reply.ok) console.log(JSON.stringify(reply.chain, null, 2));
+  else console.error(`This is no token: ${TOKEN_REASONS[reply.reason]}.`);
+  return reply.ok ? 0 : 1;
 }
 
 function keyPath({ dataDir }: Config): string {

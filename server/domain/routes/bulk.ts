@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import type { Context, ParameterizedContext } from 'koa';
 import type { Bulk, LineResult } from '../../../lib/domain/bulk/bulk.ts';
 import { exportLines } from '../../../lib/domain/bulk/export-lines.ts';
 import { writeExport } from '../../../lib/domain/bulk/manifest.ts';
@@ -22,7 +21,7 @@ import { readVersion } from '../../config/modules.ts';
 import { allowLongUpload } from '../../http/connections.ts';
 import { describeError, Refusal } from '../../http/errors.ts';
 import { mediaType } from '../../http/json-body.ts';
-import type { RouteGroup } from '../../http/route-table.ts';
+import type { RouteGroup, RouteRequest } from '../../http/route-table.ts';
 import { readCaller } from '../api-keys.ts';
 import { domainGroup, IDEMPOTENCY_KEY, idempotencyKey, readQuery } from '../requests.ts';
 
@@ -32,7 +31,7 @@ export interface BulkDeps {
   readonly imports: ImportPlaces;
   readonly feed: Feed;
   readonly settleVotes: SettleVotes;
-  readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
+  readonly onFault: (error: unknown, request: Pick<RouteRequest, 'state'>) => void;
   /** Records come with their statuses, without a vote here. */
   readonly audit: Pick<Audit, 'append'>;
 }
@@ -90,28 +89,30 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
       },
       answers: { 207: { description: 'A line for each line', types: { [NDJSON]: lines(BULK_ROW) } } },
       problems: ['role-missing'],
-      handle: (ctx, deps) => {
+      reply: (request, deps) => {
         const { bulk, imports, audit } = deps;
-        const caller = readCaller(ctx);
+        const caller = readCaller(request);
         requireRole(caller, 'import in bulk');
-        requireLines(ctx);
-        const { dryRun, isPart } = readFlags(ctx);
-        const key = idempotencyKey(ctx);
+        requireLines(request);
+        const { dryRun, isPart } = readFlags(request);
+        const key = idempotencyKey(request);
         const leave = imports.enter(caller.tenant);
-        allowLongUpload(ctx.req);
-        ctx.status = 207;
-        ctx.set({ 'Content-Type': NDJSON, 'X-Accel-Buffering': 'no', Connection: 'close' });
+        allowLongUpload(request.req);
         const noted = { by: caller.principal, details: { tenant: caller.tenant, import: randomUUID() } };
         const beforeRecords = async () => void (await audit.append({ action: 'records.importing', ...noted }));
-        const rows = bulk(caller, { lines: linesUntilTooSlow(ctx.req), dryRun, isPart, key, beforeRecords });
+        const rows = bulk(caller, { lines: linesUntilTooSlow(request.req), dryRun, isPart, key, beforeRecords });
         // A client that sends everything before it reads must not be waited for while it waits for us.
-        const texts = answerRows(ctx, { noted, rows }, deps);
-        const body = Readable.from(isProxied(ctx) ? holdUntilRead(ctx.req, texts) : texts, {
+        const texts = answerRows(request, { noted, rows }, deps);
+        const body = Readable.from(isProxied(request) ? holdUntilRead(request.req, texts) : texts, {
           objectMode: false,
           highWaterMark: SERVER_LIMITS.bulkAnswerBytes,
         });
         body.once('close', leave);
-        ctx.body = body;
+        return {
+          status: 207,
+          headers: { 'Content-Type': NDJSON, 'X-Accel-Buffering': 'no', Connection: 'close' },
+          body,
+        };
       },
     },
     {
@@ -125,34 +126,34 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
         200: { description: 'A line for each revision', types: { [NDJSON]: lines(EXPORT_LINE) } },
       },
       problems: ['role-missing'],
-      handle: async (ctx, { documents, settleVotes, audit }) => {
-        const caller = readCaller(ctx);
+      reply: async (request, { documents, settleVotes, audit }) => {
+        const caller = readCaller(request);
         requireRole(caller, 'export');
-        if (ctx.method !== 'HEAD')
+        if (request.method !== 'HEAD')
           await audit.append({ action: 'records.export', by: caller.principal, details: { tenant: caller.tenant } });
-        ctx.set({
+        const headers = {
           'Content-Type': NDJSON,
           'Cache-Control': 'no-store',
           'Content-Disposition': 'attachment; filename="twinline-export.ndjson"',
-        });
-        ctx.status = 200;
+        };
+        if (request.method === 'HEAD') return { headers, body: '' };
         const lines = async function* () {
           const records = exportLines({ documents, settleVotes }, caller);
           yield* writeExport(records, { version: readVersion(), leftOut: LEFT_OUT });
         };
-        ctx.body = ctx.method === 'HEAD' ? '' : Readable.from(lines(), { objectMode: false, highWaterMark: 65_536 });
+        return { headers, body: Readable.from(lines(), { objectMode: false, highWaterMark: 65_536 }) };
       },
     },
   ],
 });
 
-function readFlags(ctx: Context) {
-  const { dryRun, part } = readQuery(ctx, BULK_QUERY);
+function readFlags(request: RouteRequest) {
+  const { dryRun, part } = readQuery(request, BULK_QUERY);
   return { dryRun: dryRun === 'true', isPart: part === 'true' };
 }
 
 async function* answerRows(
-  ctx: Context,
+  request: RouteRequest,
   { noted, rows }: { readonly noted: Omit<AuditEvent, 'action'>; readonly rows: AsyncIterable<LineResult> },
   { feed, onFault, audit }: Pick<BulkDeps, 'feed' | 'onFault' | 'audit'>,
 ): AsyncGenerator<string> {
@@ -163,24 +164,24 @@ async function* answerRows(
         records++;
         if (row.imported?.status === 'Verified') verified++;
       }
-      yield `${JSON.stringify(rowView(row, (error) => onFault(error, ctx)))}\n`;
+      yield `${JSON.stringify(rowView(row, (error) => onFault(error, request)))}\n`;
     }
   } catch (error) {
     // The client went away in the middle of a line; one that is still there sees that the answer has no end.
-    if (!ctx.req.destroyed) onFault(error, ctx);
+    if (!request.req.destroyed) onFault(error, request);
     throw error;
   } finally {
     // That there was an import was noted before its first record.
     const details = { ...noted.details, records, verified };
-    if (records && !readFlags(ctx).dryRun)
+    if (records && !readFlags(request).dryRun)
       await audit
         .append({ action: 'records.import', by: noted.by, details })
-        .catch((error: unknown) => onFault(error, ctx));
+        .catch((error: unknown) => onFault(error, request));
     feed.nudge();
   }
 }
 
-const isProxied = (ctx: Context) => PROXY_HEADERS.some((name) => ctx.get(name) !== '');
+const isProxied = (request: RouteRequest) => PROXY_HEADERS.some((name) => request.get(name) !== '');
 const PROXY_HEADERS = ['X-Forwarded-For', 'Forwarded', 'Via'];
 
 // nginx sends nothing more of a request once its answer has begun (ngx_http_upstream.c, preserve_output), and both would wait.
@@ -251,11 +252,11 @@ function rowView(row: LineResult, onFault: (error: unknown) => void) {
 
 const LINE_TYPES = new Set([NDJSON, 'application/ndjson', 'application/jsonl']);
 
-function requireLines(ctx: Context): void {
-  const type = mediaType(ctx);
+function requireLines(request: RouteRequest): void {
+  const type = mediaType(request);
   if (!LINE_TYPES.has(type))
     throw refuse('unsupported-media-type', `A body of type ${JSON.stringify(type)} is not read here. Send ${NDJSON}.`);
-  const coding = ctx.get('content-encoding').trim().toLowerCase();
+  const coding = request.get('content-encoding').trim().toLowerCase();
   if (coding !== '' && coding !== 'identity')
     throw refuse('unsupported-media-type', `The coding ${JSON.stringify(coding)} is not read here. Send plain lines.`);
 }

@@ -1,6 +1,5 @@
 // Verifiable credentials over HTTP: cards of domains with a key, the status lists that they name for everybody.
 
-import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../lib/clock.ts';
 import { makeCard, statusListUrl } from '../../../lib/domain/credential/card.ts';
@@ -11,7 +10,7 @@ import type { Registry } from '../../../lib/domain/registry.ts';
 import type { Schema } from '../../../lib/json/schema.ts';
 import { SERVER_LIMITS } from '../../config/limits.ts';
 import { localUrl } from '../../http/listen.ts';
-import type { RouteAnswer, RouteGroup } from '../../http/route-table.ts';
+import type { RouteAnswer, RouteGroup, RouteRequest } from '../../http/route-table.ts';
 import { readCaller } from '../api-keys.ts';
 import { DID, domainGroup, ID_EXAMPLE } from '../requests.ts';
 
@@ -73,18 +72,17 @@ export const CARD_ROUTES: RouteGroup<CardDeps> = domainGroup({
       summary: 'The card of a domain',
       answers: { 200: SHOWN },
       problems: ['not-found', 'gone', 'not-acceptable'],
-      handle: async (ctx, { registry, statusLists, signedCards, publicUrl, clock }) => {
-        const domain = await registry.get(readCaller(ctx), ctx.params.did!);
-        const type = chooseType(ctx);
+      reply: async (request, { registry, statusLists, signedCards, publicUrl, clock }) => {
+        const domain = await registry.get(readCaller(request), request.params.did!);
+        const type = chooseType(request);
         const place = await statusLists.place(domain);
-        const base = publicUrl ?? localUrl(ctx.req.socket);
+        const base = publicUrl ?? localUrl(request.req.socket);
         // What a card says changes with the revision only.
         const key = JSON.stringify([domain.id, domain.revision, place, base]);
         const issue = () => statusLists.issuer.issue(makeCard(domain, { place, base }), clock.now());
         const card = signedCards.get(key) ?? JSON.stringify(await issue());
         signedCards.set(key, card);
-        ctx.set('Cache-Control', 'private, no-cache');
-        send(ctx, type, card);
+        return { headers: { ...typeHeaders(type), 'Cache-Control': 'private, no-cache' }, body: card };
       },
     },
   ],
@@ -110,28 +108,24 @@ export const STATUS_LIST_ROUTES: RouteGroup<CardDeps> = domainGroup({
       summary: 'A status list',
       answers: { 200: SHOWN },
       problems: ['not-found', 'not-acceptable'],
-      handle: async (ctx, { statusLists, publicUrl }) => {
-        const type = chooseType(ctx);
-        const [, list, purpose] = (LIST.exec(ctx.params.list!) ?? []) as [string?, string?, StatusPurpose?];
-        const base = publicUrl ?? localUrl(ctx.req.socket);
-        const found =
+      reply: async (request, { statusLists, publicUrl }) => {
+        const type = chooseType(request);
+        const [, list, purpose] = (LIST.exec(request.params.list!) ?? []) as [string?, string?, StatusPurpose?];
+        const base = publicUrl ?? localUrl(request.req.socket);
+        const credential =
           list && purpose && (await statusLists.credential({ list, purpose, url: statusListUrl(base, list, purpose) }));
-        if (!found) throw refuse('not-found', `There is no status list ${JSON.stringify(ctx.params.list)}.`);
-        ctx.set('Cache-Control', 'public, no-cache');
-        send(ctx, type, JSON.stringify(found));
+        if (!credential) throw refuse('not-found', `There is no status list ${JSON.stringify(request.params.list)}.`);
+        const headers = { ...typeHeaders(type), 'Cache-Control': 'public, no-cache' };
+        return { headers, body: JSON.stringify(credential) };
       },
     },
   ],
 });
 
-function chooseType(ctx: Context): string {
-  const type = ctx.accepts(...TYPES);
-  ctx.vary('Accept');
+function chooseType(request: Pick<RouteRequest, 'accepts'>): string {
+  const type = request.accepts(...TYPES);
   if (type) return type;
   throw refuse('not-acceptable', `A credential is one of ${TYPES.join(', ')}. Accept one of these.`);
 }
 
-function send(ctx: Context, type: string, credential: string): void {
-  ctx.set('Content-Type', type);
-  ctx.body = credential;
-}
+const typeHeaders = (type: string) => ({ 'Content-Type': type, Vary: 'Accept' });

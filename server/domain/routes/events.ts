@@ -54,29 +54,29 @@ export const EVENT_ROUTES: RouteGroup<EventDeps> = domainGroup({
       headers: LAST_EVENT_ID,
       answers: { 200: { description: 'The stream', types: { 'text/event-stream': { type: 'string' } } } },
       problems: ['bad-request'],
-      handle: async (ctx, { documents, feed, streams, settleVotes }) => {
-        const { tenant } = readCaller(ctx);
+      reply: async (request, { documents, feed, streams, settleVotes }) => {
+        const { tenant } = readCaller(request);
         // A reader that comes back sends the header, to the address that it had at first.
-        const { 'Last-Event-ID': last } = readHeaders(ctx, LAST_EVENT_ID);
-        const { after: asked, ...filter } = readQuery(ctx, WANTED);
-        const given = last ?? asked;
+        const { 'Last-Event-ID': last } = readHeaders(request, LAST_EVENT_ID);
+        const { after: first, ...filter } = readQuery(request, WANTED);
+        const position = last ?? first;
         const wants = makeFilter(filter);
         await settleVotes({ tenant });
-        if (given !== undefined && !(await hasReached(documents, given)))
+        if (position !== undefined && !(await hasReached(documents, position)))
           throw refuse(
             'bad-request',
-            `There is no event ${given} here. Begin with ?after=0, or without it for what comes next.`,
+            `There is no event ${position} here. Begin with ?after=0, or without it for what comes next.`,
           );
-        const after = given ?? (await feed.end());
+        const after = position ?? (await feed.end());
         // The id lets a reader that is cut off before its first event go on from here.
-        const hello = given === undefined ? `: from now on\nretry: 1000\nid: ${after}\n\n` : ': go on\nretry: 1000\n\n';
+        const hello =
+          position === undefined ? `: from now on\nretry: 1000\nid: ${after}\n\n` : ': go on\nretry: 1000\n\n';
         const messages = async function* (signal: AbortSignal) {
           for await (const event of feed.follow(tenant, { after, signal })) if (wants(event)) yield formatEvent(event);
         };
-        if (ctx.method !== 'HEAD')
-          return streams.serve(ctx, { owner: tenant, hello, messages, mayRead: findRecheck(ctx) });
-        ctx.status = 200;
-        ctx.type = 'text/event-stream';
+        if (request.method === 'HEAD') return { headers: { 'Content-Type': 'text/event-stream; charset=utf-8' } };
+        const mayRead = findRecheck(request);
+        return (ctx) => streams.serve(ctx, { owner: tenant, hello, messages, mayRead });
       },
     },
   ],

@@ -1,12 +1,11 @@
 // GET and POST /1.0/identifiers/{did}: DIDs for everybody, by the HTTP binding of W3C DID Resolution.
 
-import type { Context, ParameterizedContext } from 'koa';
 import type { Resolution, ResolutionRequest, Resolver } from '../../../lib/domain/did/resolution.ts';
 import { type GivenOptions, makeFailure } from '../../../lib/domain/did/resolution-options.ts';
 import { refuse } from '../../../lib/domain/problems.ts';
 import { cutText } from '../../../lib/errors.ts';
 import { record, type Schema } from '../../../lib/json/schema.ts';
-import type { Parameter, Route, RouteAnswer, RouteGroup } from '../../http/route-table.ts';
+import type { Parameter, Reply, ReplyRoute, RouteAnswer, RouteGroup, RouteRequest } from '../../http/route-table.ts';
 import { readCaller } from '../api-keys.ts';
 import { domainGroup, ID_EXAMPLE, JSON_TYPE, readBody } from '../requests.ts';
 import { answerTo } from '../resolution-answer.ts';
@@ -14,7 +13,7 @@ import { answerTo } from '../resolution-answer.ts';
 export interface IdentifierDeps {
   readonly resolve: Resolver;
   /** Told of everything that is our fault. */
-  readonly onFault: (error: unknown, ctx: ParameterizedContext) => void;
+  readonly onFault: (error: unknown, request: Pick<RouteRequest, 'state'>) => void;
 }
 
 /** Everything below it is a DID or a DID URL, slashes included. */
@@ -111,8 +110,8 @@ const SHARED = {
     500: failure('INTERNAL_ERROR'),
     501: failure('METHOD_NOT_SUPPORTED or FEATURE_NOT_SUPPORTED'),
   },
-  handle: answerResolution,
-} satisfies Partial<Route<IdentifierDeps>>;
+  reply: answerResolution,
+} satisfies Partial<ReplyRoute<IdentifierDeps>>;
 
 /** Twins and protocols by their DIDs. */
 export const IDENTIFIER_ROUTES: RouteGroup<IdentifierDeps> = domainGroup({
@@ -146,29 +145,30 @@ export const IDENTIFIER_ROUTES: RouteGroup<IdentifierDeps> = domainGroup({
 });
 
 // No key is needed; but a request with one sees only its own tenant.
-async function answerResolution(ctx: Context, { resolve, onFault }: IdentifierDeps): Promise<void> {
-  const options = await readOptions(ctx);
-  const tenant = ctx.state.caller ? readCaller(ctx).tenant : undefined;
-  const outcome = await attempt({ identifier: identifierIn(ctx), options, tenant });
-  const { status, type, body, location } = answerTo(outcome, (types) => ctx.accepts(...types));
-  ctx.status = status;
-  ctx.vary(['Accept', 'Authorization']);
-  ctx.set({ 'Content-Type': type, 'Cache-Control': 'no-cache' });
-  if (location !== undefined) ctx.set('Location', location);
-  ctx.body = body && JSON.stringify(body);
+async function answerResolution(request: RouteRequest, { resolve, onFault }: IdentifierDeps): Promise<Reply> {
+  const options = await readOptions(request);
+  const tenant = request.state.caller ? readCaller(request).tenant : undefined;
+  const outcome = await attempt({ identifier: identifierIn(request), options, tenant });
+  const { status, type, body, location } = answerTo(outcome, (types) => request.accepts(...types));
+  const headers = { 'Content-Type': type, 'Cache-Control': 'no-cache', Vary: 'Accept, Authorization' };
+  return {
+    status,
+    headers: location === undefined ? headers : { ...headers, Location: location },
+    body: body && JSON.stringify(body),
+  };
 
-  async function attempt(asked: ResolutionRequest): Promise<Resolution> {
+  async function attempt(resolution: ResolutionRequest): Promise<Resolution> {
     try {
-      return await resolve(asked);
+      return await resolve(resolution);
     } catch (error) {
-      onFault(error, ctx);
+      onFault(error, request);
       return makeFailure('INTERNAL_ERROR', 'Something went wrong here. Try again in a moment.');
     }
   }
 }
 
 // What cannot be decoded is no DID either way.
-function identifierIn({ path }: Context): string {
+function identifierIn({ path }: Pick<RouteRequest, 'path'>): string {
   const text = path.slice(IDENTIFIER_PREFIX.length);
   try {
     return decodeURIComponent(text);
@@ -177,13 +177,13 @@ function identifierIn({ path }: Context): string {
   }
 }
 
-async function readOptions(ctx: Context): Promise<GivenOptions> {
-  const inQuery = [...new URLSearchParams(ctx.querystring)];
-  return ctx.method === 'POST' ? [...inQuery, ...(await optionsInBody(ctx))] : inQuery;
+async function readOptions(request: RouteRequest): Promise<GivenOptions> {
+  const inQuery = [...new URLSearchParams(request.querystring)];
+  return request.method === 'POST' ? [...inQuery, ...(await optionsInBody(request))] : inQuery;
 }
 
-async function optionsInBody(ctx: Context): Promise<GivenOptions> {
-  const { value, text } = await readBody(ctx, { optional: true });
+async function optionsInBody(request: RouteRequest): Promise<GivenOptions> {
+  const { value, text } = await readBody(request, { optional: true });
   if (text.trim() === '') return [];
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refuse('bad-request', 'The options are no JSON object.');

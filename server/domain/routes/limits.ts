@@ -55,9 +55,9 @@ export const LIMIT_ROUTES: RouteGroup<object> = domainGroup({
           },
         },
       },
-      handle: (ctx) => {
-        const { principal, roles, tenant } = readCaller(ctx);
-        ctx.body = { principal, roles: [...roles].sort(), tenant };
+      reply: (request) => {
+        const { principal, roles, tenant } = readCaller(request);
+        return { body: { principal, roles: [...roles].sort(), tenant } };
       },
     },
     {
@@ -71,9 +71,7 @@ export const LIMIT_ROUTES: RouteGroup<object> = domainGroup({
           types: { [JSON_TYPE]: { type: 'object', additionalProperties: { type: 'integer' } } },
         },
       },
-      handle: (ctx) => {
-        ctx.body = Object.fromEntries(NAMES.map((name) => [name, ALL[name]]));
-      },
+      reply: () => ({ body: Object.fromEntries(NAMES.map((name) => [name, ALL[name]])) }),
     },
   ],
 });

@@ -15,8 +15,8 @@ import type { VerificationService } from '../../../lib/domain/verification.ts';
 import { type Credits, canParticipate } from '../../../lib/domain/voting/credits.ts';
 import { page } from '../../../lib/json/schema.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
-import type { Route } from '../../http/route-table.ts';
-import { answerOnce, answerPage, proposalHeaders, showProposal, twinLinks } from '../answers.ts';
+import type { ReplyRoute } from '../../http/route-table.ts';
+import { answerOnce, proposalHeaders, showPage, showProposal, twinLinks } from '../answers.ts';
 import { readCaller } from '../api-keys.ts';
 import { IDEMPOTENCY_KEY, JSON_TYPE, MADE, ONCE_PROBLEMS, PAGE, readBody, readQuery } from '../requests.ts';
 
@@ -51,7 +51,11 @@ export const SUBJECT_SCHEMAS = {
 };
 
 /** The routes below one of the two addresses of a domain. */
-export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<SubjectDeps>[] {
+export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): ReplyRoute<SubjectDeps>[] {
+  return [...verificationRoutes(root, noun), ...creditRoutes(root, noun)];
+}
+
+function verificationRoutes(root: string, noun: 'Domain' | 'Entity'): ReplyRoute<SubjectDeps>[] {
   return [
     {
       method: 'POST',
@@ -66,10 +70,10 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
         ...(['role-missing', 'not-representative', 'not-found', 'gone', 'proposal-open', 'wrong-status'] as const),
         ...(['no-electorate', 'package-unchanged', ...ONCE_PROBLEMS] as const),
       ],
-      handle: async (ctx, { verification, idempotency }) => {
-        const propose = await verification.permitProposal(readCaller(ctx), ctx.params.did!);
-        const body = await readBody(ctx);
-        await answerOnce(ctx, { idempotency, body }, async (id) => {
+      reply: async (request, { verification, idempotency }) => {
+        const propose = await verification.permitProposal(readCaller(request), request.params.did!);
+        const body = await readBody(request);
+        return answerOnce(request, { idempotency, body }, async (id) => {
           const made = await propose({ body: body.value, id });
           return { status: 201, headers: proposalHeaders(made), body: showProposal(made) };
         });
@@ -83,10 +87,10 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
       query: PAGE,
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: PROPOSAL_PAGE } } },
       problems: ['bad-cursor', 'bad-limit', 'not-found', 'gone'],
-      handle: async (ctx, { verification }) => {
-        const query = { did: ctx.params.did!, ...readQuery(ctx, PAGE) };
-        const { items, next } = await verification.list(readCaller(ctx), query);
-        answerPage(ctx, { items: items.map(showProposal), next });
+      reply: async (request, { verification }) => {
+        const query = { did: request.params.did!, ...readQuery(request, PAGE) };
+        const { items, next } = await verification.list(readCaller(request), query);
+        return showPage(request, { items: items.map(showProposal), next });
       },
     },
     {
@@ -96,14 +100,14 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
       summary: 'Where its verification stands',
       answers: { 200: { description: 'Its status', types: { [JSON_TYPE]: VERIFICATION_ANSWER } } },
       problems: ['not-found', 'gone'],
-      handle: async (ctx, { verification }) => {
-        const { proposal, open, ...standing } = await verification.readVerification(readCaller(ctx), ctx.params.did!);
-        ctx.body = {
-          ...standing,
-          proposal: proposal ? showProposal(proposal) : null,
-          open: open.map(showProposal),
-          links: { domain: twinLinks(standing.did).self },
-        };
+      reply: async (request, { verification }) => {
+        const { proposal, open, ...standing } = await verification.readVerification(
+          readCaller(request),
+          request.params.did!,
+        );
+        const links = { domain: twinLinks(standing.did).self };
+        const shown = { proposal: proposal ? showProposal(proposal) : null, open: open.map(showProposal) };
+        return { body: { ...standing, ...shown, links } };
       },
     },
     {
@@ -114,13 +118,18 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
       query: ACTIVITY,
       answers: { 200: { description: 'Whether it may', types: { [JSON_TYPE]: ELIGIBILITY_ANSWER } } },
       problems: ['bad-request', 'not-found', 'gone'],
-      handle: async (ctx, { documents, registry, settleVotes, clock }) => {
-        const { activity } = readQuery(ctx, ACTIVITY);
-        const domain = await registry.get(readCaller(ctx), ctx.params.did!);
+      reply: async (request, { documents, registry, settleVotes, clock }) => {
+        const { activity } = readQuery(request, ACTIVITY);
+        const domain = await registry.get(readCaller(request), request.params.did!);
         const { eligible, reasons } = await canParticipate({ documents, settleVotes }, domain, clock.now());
-        ctx.body = { did: domain.id, activity, eligible, reasons };
+        return { body: { did: domain.id, activity, eligible, reasons } };
       },
     },
+  ];
+}
+
+function creditRoutes(root: string, noun: 'Domain' | 'Entity'): ReplyRoute<SubjectDeps>[] {
+  return [
     {
       method: 'POST',
       path: `${root}/credits`,
@@ -131,10 +140,10 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
       body: { types: { [JSON_TYPE]: NEW_CREDIT }, example: { amount: '12.5', unit: 'tCO2e' } },
       answers: { 201: { description: 'They are issued', types: { [JSON_TYPE]: CREDIT_ANSWER } } },
       problems: ['role-missing', 'domain-not-verified', 'not-found', 'gone', ...ONCE_PROBLEMS],
-      handle: async (ctx, { credits, idempotency }) => {
-        const issue = await credits.permitIssue(readCaller(ctx), ctx.params.did!);
-        const body = await readBody(ctx);
-        await answerOnce(ctx, { idempotency, body }, async (id) => {
+      reply: async (request, { credits, idempotency }) => {
+        const issue = await credits.permitIssue(readCaller(request), request.params.did!);
+        const body = await readBody(request);
+        return answerOnce(request, { idempotency, body }, async (id) => {
           const issued = await issue({ body: body.value, id });
           return { status: 201, headers: {}, body: issued };
         });
@@ -148,8 +157,11 @@ export function subjectRoutes(root: string, noun: 'Domain' | 'Entity'): Route<Su
       query: PAGE,
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: CREDIT_PAGE } } },
       problems: ['bad-cursor', 'bad-limit', 'not-found', 'gone'],
-      handle: async (ctx, { credits }) => {
-        answerPage(ctx, await credits.list(readCaller(ctx), { did: ctx.params.did!, ...readQuery(ctx, PAGE) }));
+      reply: async (request, { credits }) => {
+        return showPage(
+          request,
+          await credits.list(readCaller(request), { did: request.params.did!, ...readQuery(request, PAGE) }),
+        );
       },
     },
   ];

@@ -18,10 +18,10 @@ import { isObject } from '../../../lib/given.ts';
 import type { JsonObject } from '../../../lib/json/json.ts';
 import { page } from '../../../lib/json/schema.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
-import type { Route, RouteGroup } from '../../http/route-table.ts';
+import type { ReplyRoute, RouteGroup } from '../../http/route-table.ts';
 import { prefersHtml } from '../../web/kit/frame.ts';
 import type { ProposalPages } from '../../web/registry/proposal-pages.ts';
-import { answerOnce, answerPage, proposalHeaders, showProposal, spareKnown } from '../answers.ts';
+import { answerOnce, proposalHeaders, sendUnlessCached, showPage, showProposal } from '../answers.ts';
 import { readCaller } from '../api-keys.ts';
 import {
   DID,
@@ -99,11 +99,11 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
       query: PROPOSALS,
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: LISTED_PAGE } } },
       problems: ['bad-request', 'bad-cursor', 'bad-limit'],
-      handle: async (ctx, { verification, documents }) => {
-        const { items, next } = await verification.list(readCaller(ctx), readQuery(ctx, PROPOSALS));
+      reply: async (request, { verification, documents }) => {
+        const { items, next } = await verification.list(readCaller(request), readQuery(request, PROPOSALS));
         const names = await readNames(documents, new Set(items.map(({ body }) => body.subject)));
         const named = items.map((item) => ({ ...showProposal(item), name: names.get(item.body.subject) ?? null }));
-        answerPage(ctx, { items: named, next });
+        return showPage(request, { items: named, next });
       },
     },
     {
@@ -130,14 +130,15 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
         },
       },
       problems: ['not-found'],
-      handle: async (ctx, { verification, pages }) => {
-        const proposal = await verification.get(readCaller(ctx), ctx.params.id!);
-        ctx.vary('Accept');
-        if (prefersHtml(ctx)) return pages.show(ctx, proposal, { rationales: true });
-        const headers = proposalHeaders(proposal);
-        ctx.set(headers);
-        ctx.body = showProposal(proposal);
-        spareKnown(ctx, headers.ETag);
+      reply: async (request, { verification, pages }) => {
+        const proposal = await verification.get(readCaller(request), request.params.id!);
+        if (prefersHtml(request))
+          return (ctx) => {
+            ctx.vary('Accept');
+            return pages.show(ctx, proposal, { rationales: true });
+          };
+        const headers = { Vary: 'Accept', ...proposalHeaders(proposal) };
+        return sendUnlessCached(request, { headers, body: showProposal(proposal) });
       },
     },
     {
@@ -149,11 +150,11 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
       query: RATIONALES,
       answers: { 200: { description: 'The link', types: { [JSON_TYPE]: PAGE_LINK } } },
       problems: ['bad-request', 'not-found'],
-      handle: async (ctx, { verification, pages }) => {
-        const { rationales } = readQuery(ctx, RATIONALES);
-        const proposal = await verification.get(readCaller(ctx), ctx.params.id!);
-        ctx.set('Cache-Control', 'no-store');
-        ctx.body = pages.link(proposal, { rationales: rationales === 'show' });
+      reply: async (request, { verification, pages }) => {
+        const { rationales } = readQuery(request, RATIONALES);
+        const proposal = await verification.get(readCaller(request), request.params.id!);
+        const body = pages.link(proposal, { rationales: rationales === 'show' });
+        return { headers: { 'Cache-Control': 'no-store' }, body };
       },
     },
     {
@@ -164,11 +165,11 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
       query: PAGE,
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: BALLOT_PAGE } } },
       problems: ['bad-cursor', 'bad-limit', 'not-found'],
-      handle: async (ctx, { verification }) => {
-        const { limit, cursor } = readQuery(ctx, PAGE);
-        const query = { id: ctx.params.id!, limit, ...readRevisionCursor(cursor) };
-        const { items, next } = await verification.votes(readCaller(ctx), query);
-        answerPage(ctx, { items, next: next === undefined ? undefined : String(next) });
+      reply: async (request, { verification }) => {
+        const { limit, cursor } = readQuery(request, PAGE);
+        const query = { id: request.params.id!, limit, ...readRevisionCursor(cursor) };
+        const { items, next } = await verification.votes(readCaller(request), query);
+        return showPage(request, { items, next: next === undefined ? undefined : String(next) });
       },
     },
     {
@@ -186,11 +187,11 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
         ...(['role-missing', 'not-eligible-voter', 'recused', 'not-found'] as const),
         ...(['already-voted', 'proposal-not-open', ...ONCE_PROBLEMS] as const),
       ],
-      handle: async (ctx, { verification, idempotency }) => {
-        const vote = await verification.permit(readCaller(ctx), { id: ctx.params.id!, action: 'vote' });
-        const body = await readBody(ctx);
-        await answerOnce(ctx, { idempotency, body }, async () => {
-          const { proposal, ballot } = await vote({ body: body.value, key: idempotencyKey(ctx) });
+      reply: async (request, { verification, idempotency }) => {
+        const vote = await verification.permit(readCaller(request), { id: request.params.id!, action: 'vote' });
+        const body = await readBody(request);
+        return answerOnce(request, { idempotency, body }, async () => {
+          const { proposal, ballot } = await vote({ body: body.value, key: idempotencyKey(request) });
           return { status: 201, headers: proposalHeaders(proposal), body: { ...showProposal(proposal), ballot } };
         });
       },
@@ -204,14 +205,12 @@ export const PROPOSAL_ROUTES: RouteGroup<ProposalDeps> = domainGroup<ProposalDep
       id: 'getGovernance',
       summary: 'The rules of votes',
       answers: { 200: { description: 'The rules', types: { [JSON_TYPE]: GOVERNANCE_ANSWER } } },
-      handle: (ctx, { governance }) => {
-        ctx.body = governanceView(governance);
-      },
+      reply: (_request, { governance }) => ({ body: governanceView(governance) }),
     },
   ],
 });
 
-function action(name: 'withdraw' | 'veto' | 'execute', summary: string, description: string): Route<ProposalDeps> {
+function action(name: 'withdraw' | 'veto' | 'execute', summary: string, description: string): ReplyRoute<ProposalDeps> {
   return {
     method: 'POST',
     path: `${ONE}/${name}`,
@@ -226,12 +225,12 @@ function action(name: 'withdraw' | 'veto' | 'execute', summary: string, descript
       ...(name === 'withdraw' ? (['not-proposer'] as const) : []),
       ...ONCE_PROBLEMS,
     ],
-    handle: async (ctx, { verification, idempotency }) => {
-      const caller = readCaller(ctx);
-      const act = await verification.permit(caller, { id: ctx.params.id!, action: name });
-      const body = await readBody(ctx, { optional: true });
-      await answerOnce(ctx, { idempotency, body }, async () => {
-        const proposal = await act({ body: body.value, key: idempotencyKey(ctx) });
+    reply: async (request, { verification, idempotency }) => {
+      const caller = readCaller(request);
+      const act = await verification.permit(caller, { id: request.params.id!, action: name });
+      const body = await readBody(request, { optional: true });
+      return answerOnce(request, { idempotency, body }, async () => {
+        const proposal = await act({ body: body.value, key: idempotencyKey(request) });
         return { status: 200, headers: proposalHeaders(proposal), body: showProposal(proposal) };
       });
     },

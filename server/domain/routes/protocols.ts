@@ -1,6 +1,5 @@
 // Routes of protocols: /v1/protocols. A change writes a new version; the versions before it stay.
 
-import type { Context } from 'koa';
 import type { Clock } from '../../../lib/clock.ts';
 import { requireRole } from '../../../lib/domain/caller.ts';
 import { mintDid, pathSegment } from '../../../lib/domain/did/did.ts';
@@ -15,8 +14,8 @@ import { type Protocol, type Protocols, protocolView } from '../../../lib/domain
 import { readLineage } from '../../../lib/domain/twin/rules.ts';
 import type { JsonObject } from '../../../lib/json/json.ts';
 import { page } from '../../../lib/json/schema.ts';
-import type { RouteGroup } from '../../http/route-table.ts';
-import { answerOnce, answerPage, spareKnown } from '../answers.ts';
+import type { RouteGroup, RouteRequest } from '../../http/route-table.ts';
+import { answerOnce, sendUnlessCached, showPage } from '../answers.ts';
 import { readCaller } from '../api-keys.ts';
 import {
   DID,
@@ -81,11 +80,11 @@ export const PROTOCOL_ROUTES: RouteGroup<ProtocolDeps> = domainGroup({
       },
       answers: { 201: { description: 'It was made', types: { [JSON_TYPE]: PROTOCOL_ANSWER }, headers: MADE } },
       problems: ['role-missing', 'already-exists', ...ONCE_PROBLEMS],
-      handle: async (ctx, { registry: { protocols }, idempotency }) => {
-        const caller = readCaller(ctx);
+      reply: async (request, { registry: { protocols }, idempotency }) => {
+        const caller = readCaller(request);
         requireRole(caller, 'create twins');
-        const body = await readBody(ctx);
-        await answerOnce(ctx, { idempotency, body }, async (token) => {
+        const body = await readBody(request);
+        return answerOnce(request, { idempotency, body }, async (token) => {
           const protocol = await protocols.create(caller, body.value, mintDid(token));
           const shown = makeLinkedView(protocol);
           return { status: 201, headers: { Location: shown.links.self, ETag: `"${protocol.version}"` }, body: shown };
@@ -100,9 +99,9 @@ export const PROTOCOL_ROUTES: RouteGroup<ProtocolDeps> = domainGroup({
       query: PAGE,
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: PROTOCOL_PAGE } } },
       problems: ['bad-cursor', 'bad-limit'],
-      handle: async (ctx, { registry: { protocols } }) => {
-        const { items, next } = await protocols.list(readCaller(ctx), readQuery(ctx, PAGE));
-        answerPage(ctx, { items: items.map(makeLinkedView), next });
+      reply: async (request, { registry: { protocols } }) => {
+        const { items, next } = await protocols.list(readCaller(request), readQuery(request, PAGE));
+        return showPage(request, { items: items.map(makeLinkedView), next });
       },
     },
     {
@@ -120,16 +119,12 @@ export const PROTOCOL_ROUTES: RouteGroup<ProtocolDeps> = domainGroup({
         304: NOT_CHANGED,
       },
       problems: ['bad-request', 'not-found'],
-      handle: async (ctx, { registry: { protocols }, clock }) => {
-        const present = await protocols.get(readCaller(ctx), ctx.params.did!);
-        const { at, view } = readQuery(ctx, VIEW);
+      reply: async (request, { registry: { protocols }, clock }) => {
+        const present = await protocols.get(readCaller(request), request.params.did!);
+        const { at, view } = readQuery(request, VIEW);
         const protocol = at === undefined ? present : await findVersion(protocols, present, { at, now: clock.now() });
-        if (view === 'composed') {
-          ctx.body = await composeView(protocols, protocol);
-          return;
-        }
-        show(ctx, protocol);
-        spareKnown(ctx, `"${protocol.version}"`);
+        if (view === 'composed') return { body: await composeView(protocols, protocol) };
+        return sendUnlessCached(request, showProtocol(protocol));
       },
     },
     {
@@ -157,9 +152,9 @@ export const PROTOCOL_ROUTES: RouteGroup<ProtocolDeps> = domainGroup({
         ...(['role-missing', 'not-controller', 'not-found', 'already-exists'] as const),
         ...(['revision-changed', 'test-failed', 'precondition-required'] as const),
       ],
-      handle: async (ctx, { registry: { protocols } }) => {
-        const read = (present: Protocol) => readChange(ctx, present);
-        show(ctx, await protocols.change(readCaller(ctx), ctx.params.did!, { read }));
+      reply: async (request, { registry: { protocols } }) => {
+        const read = (present: Protocol) => readChange(request, present);
+        return showProtocol(await protocols.change(readCaller(request), request.params.did!, { read }));
       },
     },
   ],
@@ -170,9 +165,9 @@ const CHANGEABLE = [
   ...['linkedResource', 'linkedClaim', 'linkedEntity', 'accordedRight'],
 ];
 
-async function readChange(ctx: Context, present: Protocol) {
-  const patch = await readPatch(ctx);
-  const expected = requireIfMatch(ctx, present.version);
+async function readChange(request: RouteRequest, present: Protocol) {
+  const patch = await readPatch(request);
+  const expected = requireIfMatch(request, present.version);
   if (expected !== present.version)
     throw refuse('revision-changed', `The protocol is at version ${present.version}, not ${expected}. Read it again.`);
   const view = protocolView(present);
@@ -185,9 +180,8 @@ function makeLinkedView(protocol: Protocol) {
   return { ...protocolView(protocol), links: { self: `${PATH}/${pathSegment(protocol.body.did)}` } };
 }
 
-function show(ctx: Context, protocol: Protocol): void {
-  ctx.set('ETag', `"${protocol.version}"`);
-  ctx.body = makeLinkedView(protocol);
+function showProtocol(protocol: Protocol) {
+  return { headers: { ETag: `"${protocol.version}"` }, body: makeLinkedView(protocol) };
 }
 
 async function findVersion(

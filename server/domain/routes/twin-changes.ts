@@ -6,8 +6,8 @@ import type { Registry } from '../../../lib/domain/registry.ts';
 import { CHANGED_TWIN, TRANSFER } from '../../../lib/domain/schema/bodies.ts';
 import { DOMAIN_ANSWER, JSON_PATCH } from '../../../lib/domain/schema/twin-answers.ts';
 import type { Graph } from '../../../lib/domain/twin/graph.ts';
-import type { Route } from '../../http/route-table.ts';
-import { answerTwin } from '../answers.ts';
+import type { ReplyRoute } from '../../http/route-table.ts';
+import { showTwin } from '../answers.ts';
 import { readCaller } from '../api-keys.ts';
 import { IF_MATCH, JSON_TYPE, readBody, readIfMatch, readPatch, requireIfMatch } from '../requests.ts';
 
@@ -25,7 +25,7 @@ const SHOWN = { description: 'The record', types: { [JSON_TYPE]: DOMAIN_ANSWER }
 export function changeRoutes(
   path: string,
   { Noun, noun }: { readonly Noun: string; readonly noun: string },
-): Route<TwinDeps>[] {
+): ReplyRoute<TwinDeps>[] {
   return [
     {
       method: 'PATCH',
@@ -46,15 +46,15 @@ export function changeRoutes(
         ...(['role-missing', 'not-controller', 'not-found', 'gone', 'already-exists'] as const),
         ...(['last-membership-group', 'revision-changed', 'test-failed', 'precondition-required'] as const),
       ],
-      handle: async (ctx, { registry, clock }) => {
-        const changed = await registry.patch(readCaller(ctx), {
-          did: ctx.params.did!,
+      reply: async (request, { registry, clock }) => {
+        const changed = await registry.patch(readCaller(request), {
+          did: request.params.did!,
           read: async ({ revision }) => ({
-            patch: await readPatch(ctx),
-            expected: requireIfMatch(ctx, revision),
+            patch: await readPatch(request),
+            expected: requireIfMatch(request, revision),
           }),
         });
-        answerTwin(ctx, changed, clock.now());
+        return showTwin(changed, clock.now());
       },
     },
     {
@@ -66,15 +66,15 @@ export function changeRoutes(
       body: { types: { [JSON_TYPE]: TRANSFER } },
       answers: { 200: SHOWN },
       problems: ['role-missing', 'not-controller', 'not-found', 'gone', 'revision-changed'],
-      handle: async (ctx, { registry, clock }) => {
-        const given = await registry.transfer(readCaller(ctx), {
-          did: ctx.params.did!,
+      reply: async (request, { registry, clock }) => {
+        const transferred = await registry.transfer(readCaller(request), {
+          did: request.params.did!,
           read: async ({ revision }) => ({
-            body: (await readBody(ctx)).value,
-            expected: readIfMatch(ctx, revision),
+            body: (await readBody(request)).value,
+            expected: readIfMatch(request, revision),
           }),
         });
-        answerTwin(ctx, given, clock.now());
+        return showTwin(transferred, clock.now());
       },
     },
     {
@@ -89,12 +89,12 @@ export function changeRoutes(
         ...(['role-missing', 'not-controller', 'not-found', 'gone', 'revision-changed'] as const),
         ...(['last-membership-group', 'still-referenced'] as const),
       ],
-      handle: async (ctx, { registry, clock }) => {
-        const ended = await registry.deactivate(readCaller(ctx), {
-          did: ctx.params.did!,
-          read: async ({ revision }) => ({ expected: readIfMatch(ctx, revision) }),
+      reply: async (request, { registry, clock }) => {
+        const ended = await registry.deactivate(readCaller(request), {
+          did: request.params.did!,
+          read: async ({ revision }) => ({ expected: readIfMatch(request, revision) }),
         });
-        answerTwin(ctx, ended, clock.now());
+        return showTwin(ended, clock.now());
       },
     },
   ];

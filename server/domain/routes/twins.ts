@@ -13,8 +13,8 @@ import {
 } from '../../../lib/domain/schema/twin-answers.ts';
 import { domainView } from '../../../lib/domain/twin/record.ts';
 import { page } from '../../../lib/json/schema.ts';
-import type { Route, RouteGroup } from '../../http/route-table.ts';
-import { answerOnce, answerPage, answerTwin, makeEtag, spareKnown, twinLinks } from '../answers.ts';
+import type { ReplyRoute, RouteGroup } from '../../http/route-table.ts';
+import { answerOnce, makeEtag, sendUnlessCached, showPage, showTwin, twinLinks } from '../answers.ts';
 import { readCaller } from '../api-keys.ts';
 import {
   DID,
@@ -36,6 +36,7 @@ import {
 import { changeRoutes, type TwinDeps } from './twin-changes.ts';
 
 const TEXT = { type: 'string' } as const;
+const SVG_TYPE = 'image/svg+xml';
 const DOMAIN_PAGE = page(DOMAIN_ANSWER, 'A page of domains and entities');
 const HISTORY = page(HISTORY_ITEM, 'A page of a history, the newest write first');
 
@@ -93,41 +94,13 @@ export const TWIN_ROUTES: RouteGroup<TwinDeps> = domainGroup({
   routes: [...routesAt('/v1/domains', 'Domain'), ...routesAt('/v1/entities', 'Entity')],
 });
 
-function routesAt(path: string, Noun: 'Domain' | 'Entity'): Route<TwinDeps>[] {
+type Noun = 'Domain' | 'Entity';
+
+function routesAt(path: string, Noun: Noun): ReplyRoute<TwinDeps>[] {
   const noun = Noun === 'Domain' ? 'a domain' : 'an entity';
-  const wanted = Noun === 'Domain' ? 'class' : 'protocol';
   const one = `${path}/:did`;
   return [
-    {
-      method: 'POST',
-      path,
-      id: `create${Noun}`,
-      summary: `Create ${noun}`,
-      description: 'Role controller. The DID is made here.',
-      headers: IDEMPOTENCY_KEY,
-      body: {
-        types: { [JSON_TYPE]: NEW_TWIN },
-        example: {
-          type: 'Device',
-          [wanted]: PROTOCOL_EXAMPLE,
-          // An entity of the same name would be refused.
-          ...(Noun === 'Domain' && { alsoKnownAs: TWIN_EXAMPLE }),
-          metadata: { name: 'A stove' },
-        },
-      },
-      answers: { 201: { description: 'It was made', types: { [JSON_TYPE]: DOMAIN_ANSWER }, headers: MADE } },
-      problems: ['role-missing', 'not-controller', 'not-found', 'gone', 'already-exists', ...ONCE_PROBLEMS],
-      handle: async (ctx, { registry, idempotency, clock }) => {
-        const caller = readCaller(ctx);
-        requireRole(caller, 'create twins');
-        const body = await readBody(ctx);
-        await answerOnce(ctx, { idempotency, body }, async (token) => {
-          const domain = await registry.create(caller, { body: body.value, wanted, did: mintDid(token) });
-          const headers = { Location: `${path}/${pathSegment(domain.id)}`, ETag: makeEtag(domain, clock.now()) };
-          return { status: 201, headers, body: domainView(domain, clock.now(), twinLinks) };
-        });
-      },
-    },
+    createRoute(path, { Noun, noun }),
     {
       method: 'GET',
       path,
@@ -136,9 +109,9 @@ function routesAt(path: string, Noun: 'Domain' | 'Entity'): Route<TwinDeps>[] {
       query: LIST,
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: DOMAIN_PAGE } } },
       problems: ['bad-request', 'bad-cursor', 'bad-filter', 'bad-limit'],
-      handle: async (ctx, { registry, clock }) => {
-        const { items, next } = await registry.list(readCaller(ctx), readQuery(ctx, LIST));
-        answerPage(ctx, { items: items.map((item) => domainView(item, clock.now(), twinLinks)), next });
+      reply: async (request, { registry, clock }) => {
+        const { items, next } = await registry.list(readCaller(request), readQuery(request, LIST));
+        return showPage(request, { items: items.map((item) => domainView(item, clock.now(), twinLinks)), next });
       },
     },
     {
@@ -156,20 +129,57 @@ function routesAt(path: string, Noun: 'Domain' | 'Entity'): Route<TwinDeps>[] {
         304: NOT_CHANGED,
       },
       problems: ['bad-request', 'not-found', 'gone'],
-      handle: async (ctx, { registry, clock }) => {
-        const { at, view } = readQuery(ctx, VIEW);
-        const did = ctx.params.did!;
-        const caller = readCaller(ctx);
+      reply: async (request, { registry, clock }) => {
+        const { at, view } = readQuery(request, VIEW);
+        const did = request.params.did!;
+        const caller = readCaller(request);
         const domain = at === undefined ? await registry.get(caller, did) : await registry.at(caller, did, at);
-        if (view === 'composed') {
-          ctx.body = await registry.composeView(domain);
-          return;
-        }
-        answerTwin(ctx, domain, clock.now());
-        spareKnown(ctx, makeEtag(domain, clock.now()));
+        if (view === 'composed') return { body: await registry.composeView(domain) };
+        return sendUnlessCached(request, showTwin(domain, clock.now()));
       },
     },
     ...changeRoutes(one, { Noun, noun }),
+    ...aroundRoutes(one, Noun),
+  ];
+}
+
+function createRoute(path: string, { Noun, noun }: { Noun: Noun; noun: string }): ReplyRoute<TwinDeps> {
+  const wanted = Noun === 'Domain' ? 'class' : 'protocol';
+  return {
+    method: 'POST',
+    path,
+    id: `create${Noun}`,
+    summary: `Create ${noun}`,
+    description: 'Role controller. The DID is made here.',
+    headers: IDEMPOTENCY_KEY,
+    body: {
+      types: { [JSON_TYPE]: NEW_TWIN },
+      example: {
+        type: 'Device',
+        [wanted]: PROTOCOL_EXAMPLE,
+        // An entity of the same name would be refused.
+        ...(Noun === 'Domain' && { alsoKnownAs: TWIN_EXAMPLE }),
+        metadata: { name: 'A stove' },
+      },
+    },
+    answers: { 201: { description: 'It was made', types: { [JSON_TYPE]: DOMAIN_ANSWER }, headers: MADE } },
+    problems: ['role-missing', 'not-controller', 'not-found', 'gone', 'already-exists', ...ONCE_PROBLEMS],
+    reply: async (request, { registry, idempotency, clock }) => {
+      const caller = readCaller(request);
+      requireRole(caller, 'create twins');
+      const body = await readBody(request);
+      return answerOnce(request, { idempotency, body }, async (token) => {
+        const domain = await registry.create(caller, { body: body.value, wanted, did: mintDid(token) });
+        const headers = { Location: `${path}/${pathSegment(domain.id)}`, ETag: makeEtag(domain, clock.now()) };
+        return { status: 201, headers, body: domainView(domain, clock.now(), twinLinks) };
+      });
+    },
+  };
+}
+
+/** What was, and what is around a twin. */
+function aroundRoutes(one: string, Noun: Noun): ReplyRoute<TwinDeps>[] {
+  return [
     {
       method: 'GET',
       path: `${one}/history`,
@@ -178,10 +188,10 @@ function routesAt(path: string, Noun: 'Domain' | 'Entity'): Route<TwinDeps>[] {
       query: SHORT_PAGE,
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: HISTORY } } },
       problems: ['bad-request', 'bad-cursor', 'not-found'],
-      handle: async (ctx, { registry }) => {
-        const { limit, cursor } = readQuery(ctx, SHORT_PAGE);
-        const page = { did: ctx.params.did!, limit, ...readRevisionCursor(cursor) };
-        answerPage(ctx, await registry.history(readCaller(ctx), page));
+      reply: async (request, { registry }) => {
+        const { limit, cursor } = readQuery(request, SHORT_PAGE);
+        const page = { did: request.params.did!, limit, ...readRevisionCursor(cursor) };
+        return showPage(request, await registry.history(readCaller(request), page));
       },
     },
     {
@@ -190,19 +200,15 @@ function routesAt(path: string, Noun: 'Domain' | 'Entity'): Route<TwinDeps>[] {
       id: `get${Noun}Graph`,
       summary: 'The twins around it',
       query: AROUND,
-      answers: { 200: { description: 'The graph', types: { [JSON_TYPE]: GRAPH_ANSWER, 'image/svg+xml': TEXT } } },
+      answers: { 200: { description: 'The graph', types: { [JSON_TYPE]: GRAPH_ANSWER, [SVG_TYPE]: TEXT } } },
       problems: ['bad-request', 'not-found', 'gone'],
-      handle: async (ctx, { registry, drawGraph }) => {
-        const { rel: relation, ...around } = readQuery(ctx, AROUND);
-        const query = { did: ctx.params.did!, ...around, ...(relation !== undefined && { relation }) };
-        const graph = await registry.graph(readCaller(ctx), query);
-        ctx.vary('Accept');
-        if (ctx.accepts(JSON_TYPE, 'image/svg+xml') !== 'image/svg+xml') {
-          ctx.body = graph;
-          return;
-        }
-        ctx.type = 'image/svg+xml';
-        ctx.body = await drawGraph(graph);
+      reply: async (request, { registry, drawGraph }) => {
+        const { rel: relation, ...around } = readQuery(request, AROUND);
+        const query = { did: request.params.did!, ...around, ...(relation !== undefined && { relation }) };
+        const graph = await registry.graph(readCaller(request), query);
+        const headers = { Vary: 'Accept' };
+        if (request.accepts(JSON_TYPE, SVG_TYPE) !== SVG_TYPE) return { headers, body: graph };
+        return { headers: { ...headers, 'Content-Type': SVG_TYPE }, body: await drawGraph(graph) };
       },
     },
   ];

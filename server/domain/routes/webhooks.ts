@@ -1,6 +1,5 @@
 // Routes of webhooks: /v1/webhooks. A secret is only ever shown in the answer to the request that made it.
 
-import type { Context } from 'koa';
 import { requireRole } from '../../../lib/domain/caller.ts';
 import { type DeadLetter, deadLetterView, webhookView } from '../../../lib/domain/feed/webhook.ts';
 import type { WebhookState, Webhooks } from '../../../lib/domain/feed/webhooks.ts';
@@ -9,7 +8,7 @@ import { LETTER_ANSWER, WEBHOOK_ANSWER } from '../../../lib/domain/schema/webhoo
 import { page } from '../../../lib/json/schema.ts';
 import { JSON_TYPES } from '../../http/json-body.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
-import { answerPage } from '../answers.ts';
+import { showPage } from '../answers.ts';
 import { readCaller } from '../api-keys.ts';
 import {
   domainGroup,
@@ -72,13 +71,11 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
         },
       },
       problems: [],
-      handle: async (ctx, { webhooks }) => {
-        const caller = readCaller(ctx);
+      reply: async (request, { webhooks }) => {
+        const caller = readCaller(request);
         requireRole(caller, 'manage webhooks');
-        const made = await webhooks.create(caller, (await readBody(ctx)).value);
-        ctx.status = 201;
-        ctx.set('Location', `${PATH}/${made.webhook.id}`);
-        show(ctx, made);
+        const shown = showState(await webhooks.create(caller, (await readBody(request)).value));
+        return { status: 201, ...shown, headers: { ...shown.headers, Location: shown.body.links.self } };
       },
     },
     {
@@ -89,9 +86,9 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       query: SHORT_PAGE,
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: WEBHOOK_PAGE } } },
       problems: ['bad-cursor', 'bad-limit'],
-      handle: async (ctx, { webhooks }) => {
-        const page = await webhooks.list(readCaller(ctx), readQuery(ctx, SHORT_PAGE));
-        answerPage(ctx, { items: page.items.map(showWebhook), next: page.next });
+      reply: async (request, { webhooks }) => {
+        const page = await webhooks.list(readCaller(request), readQuery(request, SHORT_PAGE));
+        return showPage(request, { items: page.items.map(showWebhook), next: page.next });
       },
     },
     {
@@ -101,7 +98,7 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       summary: 'Read a webhook',
       answers: { 200: SHOWN },
       problems: ['not-found'],
-      handle: async (ctx, { webhooks }) => show(ctx, await webhooks.get(readCaller(ctx), ctx.params.id!)),
+      reply: async (request, { webhooks }) => showState(await webhooks.get(readCaller(request), request.params.id!)),
     },
     {
       method: 'PATCH',
@@ -112,12 +109,12 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       body: { types: { 'application/merge-patch+json': CHANGED_WEBHOOK, [JSON_TYPE]: CHANGED_WEBHOOK } },
       answers: { 200: SHOWN },
       problems: ['not-found', 'revision-changed'],
-      handle: async (ctx, { webhooks }) => {
+      reply: async (request, { webhooks }) => {
         const read = async ({ revision }: { readonly revision: number }) => ({
-          body: (await readBody(ctx, { types: CHANGE_TYPES })).value,
-          expected: readIfMatch(ctx, revision),
+          body: (await readBody(request, { types: CHANGE_TYPES })).value,
+          expected: readIfMatch(request, revision),
         });
-        show(ctx, await webhooks.change(readCaller(ctx), ctx.params.id!, { read }));
+        return showState(await webhooks.change(readCaller(request), request.params.id!, { read }));
       },
     },
     {
@@ -127,7 +124,7 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       summary: 'Remove a webhook',
       answers: { 200: { ...SHOWN, description: 'As it was' } },
       problems: ['not-found'],
-      handle: async (ctx, { webhooks }) => show(ctx, await webhooks.remove(readCaller(ctx), ctx.params.id!)),
+      reply: async (request, { webhooks }) => showState(await webhooks.remove(readCaller(request), request.params.id!)),
     },
     {
       method: 'GET',
@@ -137,10 +134,10 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       query: SHORT_PAGE,
       answers: { 200: { description: 'A page', types: { [JSON_TYPE]: LETTER_PAGE } } },
       problems: ['bad-cursor', 'bad-limit', 'not-found'],
-      handle: async (ctx, { webhooks }) => {
-        const query = { id: ctx.params.id!, ...readQuery(ctx, SHORT_PAGE) };
-        const page = await webhooks.letters(readCaller(ctx), query);
-        answerPage(ctx, { items: page.items.map(showDeadLetter), next: page.next });
+      reply: async (request, { webhooks }) => {
+        const query = { id: request.params.id!, ...readQuery(request, SHORT_PAGE) };
+        const page = await webhooks.letters(readCaller(request), query);
+        return showPage(request, { items: page.items.map(showDeadLetter), next: page.next });
       },
     },
     {
@@ -150,9 +147,9 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       summary: 'Send one of them again',
       answers: { 200: { description: 'What became of it', types: { [JSON_TYPE]: LETTER_ANSWER } } },
       problems: ['not-found'],
-      handle: async (ctx, { webhooks }) => {
-        const { id, seq } = ctx.params as { id: string; seq: string };
-        ctx.body = showDeadLetter(await webhooks.retry(readCaller(ctx), { id, seq }));
+      reply: async (request, { webhooks }) => {
+        const { id, seq } = request.params as { id: string; seq: string };
+        return { body: showDeadLetter(await webhooks.retry(readCaller(request), { id, seq })) };
       },
     },
   ],
@@ -160,11 +157,10 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
 
 const CHANGE_TYPES = ['application/merge-patch+json', ...JSON_TYPES];
 
-function show(ctx: Context, shown: WebhookState): void {
-  const { webhook, secret } = shown;
-  ctx.set('ETag', `"${webhook.revision}"`);
-  ctx.set('Cache-Control', 'no-store');
-  ctx.body = { ...showWebhook(shown), ...(secret !== undefined && { secret }) };
+function showState(state: WebhookState) {
+  const { webhook, secret } = state;
+  const headers = { ETag: `"${webhook.revision}"`, 'Cache-Control': 'no-store' };
+  return { headers, body: { ...showWebhook(state), ...(secret !== undefined && { secret }) } };
 }
 
 function showWebhook({ webhook, progress }: WebhookState) {

@@ -2,18 +2,9 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
-import type { Middleware } from 'koa';
 
 /** Names and values. Pages say otherwise where they need more. */
 export const SECURITY_HEADERS: readonly (readonly [string, string])[] = headersOfHelmet();
-
-/** Adds {@link SECURITY_HEADERS} to every answer. */
-export function securityHeaders(): Middleware {
-  return ({ res }, next) => {
-    for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
-    return next();
-  };
-}
 
 function headersOfHelmet(): [string, string][] {
   const set: [string, string][] = [];

@@ -85,7 +85,8 @@ interface Desk {
   open(ctx: PluginContext): Accounts;
 }
 
-function creditRoutes({ gate, audit, open }: Desk): readonly PluginRoute[] {
+function creditRoutes(desk: Desk): readonly PluginRoute[] {
+  const { open } = desk;
   return [
     {
       method: 'GET',
@@ -98,78 +99,82 @@ function creditRoutes({ gate, audit, open }: Desk): readonly PluginRoute[] {
         koa.body = viewAccount(did, await open(ctx).read(did));
       },
     },
-    {
-      method: 'POST',
-      path: `${PATH}/:did`,
-      access: 'operator',
-      id: 'addCredits',
-      summary: 'Add credits to an account, as an operator',
-      parameters: {
-        did: {
-          description: 'The DID of a user, or a URN',
-          schema: {
-            type: 'string',
-            pattern: '^(did|urn):[\\w.:%-]{1,240}$',
-            examples: ['did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK'],
-          },
+    grantRoute(desk),
+  ];
+}
+
+function grantRoute({ gate, audit, open }: Desk): PluginRoute {
+  return {
+    method: 'POST',
+    path: `${PATH}/:did`,
+    access: 'operator',
+    id: 'addCredits',
+    summary: 'Add credits to an account, as an operator',
+    parameters: {
+      did: {
+        description: 'The DID of a user, or a URN',
+        schema: {
+          type: 'string',
+          pattern: '^(did|urn):[\\w.:%-]{1,240}$',
+          examples: ['did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK'],
         },
-      },
-      headers: {
-        'Idempotency-Key': {
-          description: 'Grants with the same key count once; another amount with the same key is refused',
-          schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,200}$' },
-        },
-      },
-      body: { types: { 'application/json': GRANT }, example: { amount: 1_000 } },
-      answers: {
-        201: jsonAnswer('The account', VIEW),
-        422: jsonAnswer(
-          'The key was used with another amount, or the balance would be too large or negative',
-          AGENT_ERROR,
-        ),
-        404: jsonAnswer('Operators are not configured', { anyOf: [AGENT_ERROR, REFUSED] }),
-        ...BODY_ANSWERS,
-      },
-      async handle(koa, ctx) {
-        const { headers, body } = readInput<GrantInput>(koa);
-        const { 'Idempotency-Key': key = randomUUID() } = headers;
-        const { amount, ...terms } = body;
-        const { did } = koa.params as { did: string };
-        const micros = Math.round(amount * MICRO);
-        const booking: Booking = { id: grantId(did, key), did, amount: micros, without: 'refuse', terms };
-        const desk = open(ctx);
-        const requireSame = (bookedMicros: number) => {
-          if (bookedMicros !== booking.amount)
-            throw ctx.refuse(
-              422,
-              `This Idempotency-Key has already added ${bookedMicros / MICRO} credits. Use another key.`,
-            );
-        };
-        const booked = await desk.bookedAmount(booking.id);
-        const before = (await desk.read(did))?.balance ?? 0;
-        if (booked !== undefined) requireSame(booked);
-        else if (before + micros > CREDITS_MAX * MICRO)
-          throw ctx.refuse(422, `An account holds at most ${CREDITS_MAX} credits; this one has ${before / MICRO}.`);
-        else if (micros < 0 && before + micros < 0)
-          throw ctx.refuse(422, `Cannot take back ${-amount} credits: this account has ${before / MICRO}. Take less.`);
-        // A repeated grant is audited again: the first attempt may have died before it was booked.
-        const details = {
-          did,
-          credits: booking.amount / MICRO,
-          repeated: booked !== undefined,
-          before: before / MICRO,
-          ...terms,
-        };
-        await audit.append({ action: 'credits.added', by: String(koa.state.operator), details });
-        const { account, amount: added } = await desk.book(booking);
-        gate.forget(did);
-        // Another request with this key may have come first.
-        requireSame(added);
-        koa.status = 201;
-        koa.body = viewAccount(did, account);
       },
     },
-  ];
+    headers: {
+      'Idempotency-Key': {
+        description: 'Grants with the same key count once; another amount with the same key is refused',
+        schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,200}$' },
+      },
+    },
+    body: { types: { 'application/json': GRANT }, example: { amount: 1_000 } },
+    answers: {
+      201: jsonAnswer('The account', VIEW),
+      422: jsonAnswer(
+        'The key was used with another amount, or the balance would be too large or negative',
+        AGENT_ERROR,
+      ),
+      404: jsonAnswer('Operators are not configured', { anyOf: [AGENT_ERROR, REFUSED] }),
+      ...BODY_ANSWERS,
+    },
+    async handle(koa, ctx) {
+      const { headers, body } = readInput<GrantInput>(koa);
+      const { 'Idempotency-Key': key = randomUUID() } = headers;
+      const { amount, ...terms } = body;
+      const { did } = koa.params as { did: string };
+      const micros = Math.round(amount * MICRO);
+      const booking: Booking = { id: grantId(did, key), did, amount: micros, without: 'refuse', terms };
+      const desk = open(ctx);
+      const requireSame = (bookedMicros: number) => {
+        if (bookedMicros !== booking.amount)
+          throw ctx.refuse(
+            422,
+            `This Idempotency-Key has already added ${bookedMicros / MICRO} credits. Use another key.`,
+          );
+      };
+      const booked = await desk.bookedAmount(booking.id);
+      const before = (await desk.read(did))?.balance ?? 0;
+      if (booked !== undefined) requireSame(booked);
+      else if (before + micros > CREDITS_MAX * MICRO)
+        throw ctx.refuse(422, `An account holds at most ${CREDITS_MAX} credits; this one has ${before / MICRO}.`);
+      else if (micros < 0 && before + micros < 0)
+        throw ctx.refuse(422, `Cannot take back ${-amount} credits: this account has ${before / MICRO}. Take less.`);
+      // A repeated grant is audited again: the first attempt may have died before it was booked.
+      const details = {
+        did,
+        credits: booking.amount / MICRO,
+        repeated: booked !== undefined,
+        before: before / MICRO,
+        ...terms,
+      };
+      await audit.append({ action: 'credits.added', by: String(koa.state.operator), details });
+      const { account, amount: added } = await desk.book(booking);
+      gate.forget(did);
+      // Another request with this key may have come first.
+      requireSame(added);
+      koa.status = 201;
+      koa.body = viewAccount(did, account);
+    },
+  };
 }
 
 /** Operator grants are recorded in `audit` before they are booked. */

@@ -1,12 +1,13 @@
-// Bodies and stored records that once stopped the process: each is refused, or answered in parts, over HTTP; what it costs is counted in lib (json-patch, json-diff, schema-cost).
+// Bodies and stored records that once stopped the process: each is refused, or answered in parts; what it costs is counted in lib (json-patch, json-diff, schema-cost).
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
-import { COOKING, created, path, place, problem, view } from './place.ts';
+import { door } from './door.ts';
+import { COOKING, created, path, problem, view } from './place.ts';
 
 const test = suite('budgets of the domain service');
-const { ask, domain } = place(test);
+const { ask, domain } = door(test);
 
 const SEEN = { 'if-match': '*' };
 const MINE = { type: 'Project', class: COOKING };

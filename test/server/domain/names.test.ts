@@ -4,10 +4,11 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isFragmentOrUri, isUri, parseDidUrl } from '../../../lib/domain/did/did.ts';
 import { fixture } from '../../support/fixture.ts';
-import { COOKING, created, PROTOCOL, path, place, problem, view } from './place.ts';
+import { door } from './door.ts';
+import { COOKING, created, PROTOCOL, path, problem, view } from './place.ts';
 
 const test = suite('names');
-const { ask, domain } = place(test);
+const { ask, domain } = door(test);
 
 const { uris, others } = fixture<{ readonly uris: readonly string[]; readonly others: readonly string[] }>(
   'domain/uris.json',
@@ -24,7 +25,7 @@ test('a name is a URI in ASCII, and one of the scheme did a DID or DID URL', asy
   ] as const)
     assert.is(isFragmentOrUri(text), is, text);
   for (const text of ['#dätä', '#a b', '{id}#ä', '{id}', '#', '#a%z']) assert.not(isFragmentOrUri(text), text);
-  // Over HTTP some of each kind.
+  // Some of each kind by the routes.
   for (const [at, [text, is]] of URIS.entries()) {
     if (at % 5) continue;
     const answer = await ask('owner', 'POST /v1/protocols', { type: 'Protocol', alsoKnownAs: at % 2 ? text : [text] });

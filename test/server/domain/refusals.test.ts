@@ -1,4 +1,4 @@
-// Every refusal over HTTP: status, problem document, and which of several problems is told first.
+// Every refusal over HTTP: status, problem document, and which of several problems is told first; HEAD and OPTIONS.
 
 import { gzipSync } from 'node:zlib';
 import { suite } from 'uvu';
@@ -220,6 +220,44 @@ test('parameters are read strictly, and a form that is not there is 406', async 
   ]);
   const answer = await ask('rep', `GET ${names[':twin']}/card`, undefined, { accept: 'image/png' });
   assert.match(problem(answer, 406, 'not-acceptable').detail, /application\/vc/);
+});
+
+test('HEAD answers as GET does, without the body', async () => {
+  const { did } = await domain();
+  const lists = ['/v1/domains?limit=1', '/v1/protocols', '/v1/proposals', '/v1/limits', '/v1/governance/config'];
+  for (const where of [
+    path(did),
+    `${path(did)}/history`,
+    `${path(did)}/graph`,
+    `${path(did)}/eligibility`,
+    ...lists,
+    '/v1/none',
+    `${path(did)}?at=9`,
+  ]) {
+    const [get, head] = [await ask('owner', `GET ${where}`), await ask('owner', `HEAD ${where}`)];
+    assert.equal([head.status, head.text], [get.status, ''], where);
+    for (const name of ['content-type', 'content-length', 'etag', 'link', 'cache-control'])
+      assert.is(head.headers[name], get.headers[name], `${where} ${name}`);
+  }
+});
+
+test('OPTIONS tells the methods and the kinds of patches; a preflight needs no key and allows what is needed', async () => {
+  const answer = await ask('owner', 'OPTIONS /v1/domains/did:ixo:x');
+  assert.equal([answer.status, answer.text], [204, '']);
+  assert.equal(answer.headers.allow!.split(', ').sort(), ['DELETE', 'GET', 'HEAD', 'PATCH']);
+  assert.is(answer.headers['accept-patch'], 'application/merge-patch+json, application/json-patch+json');
+  problem(await ask('owner', 'OPTIONS /v1/none'), 404);
+  const origin = { origin: 'https://a.example', 'access-control-request-method': 'PATCH' };
+  const preflight = await ask(undefined, 'OPTIONS /v1/domains/did:ixo:x', undefined, {
+    ...origin,
+    'access-control-request-headers': 'if-match',
+  });
+  assert.is(preflight.status, 204);
+  assert.match(preflight.headers['access-control-allow-headers']!, /If-Match/i);
+  const shown = (await ask('owner', 'GET /v1/domains', undefined, { origin: 'https://a.example' })).headers[
+    'access-control-expose-headers'
+  ]!;
+  for (const name of ['ETag', 'Location', 'Link', 'Retry-After']) assert.ok(shown.split(',').includes(name), name);
 });
 
 test.run();

@@ -1,21 +1,20 @@
 // Requests that come twice: one Idempotency-Key, one effect, one answer, whichever instance is asked.
 
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../../lib/clock.ts';
 import { DOMAIN_LIMITS } from '../../../lib/domain/limits.ts';
-import { sqliteDocuments } from '../../../lib/store/sqlite/index.ts';
+import { memoryDocuments } from '../../../lib/store/memory/index.ts';
+import type { DocumentStore } from '../../../lib/store/store.ts';
 import { SERVER_LIMITS } from '../../../server/config/limits.ts';
-import { type Answer, type Served, withServer } from '../support/serve.ts';
-import { asker, COOKING, created, files, PROTOCOL, path, place, problem, type View, view, YES } from './place.ts';
+import type { Answer } from '../support/serve.ts';
+import { door, openDoor } from './door.ts';
+import { COOKING, created, PROTOCOL, path, problem, type View, view, YES } from './place.ts';
 
 const test = suite('repeated requests');
-const PIN_KEY = '8f1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13';
-const { ask, domain, proposal, folder } = place(test);
+// Those who wait for another try of their request do so for a while.
+const { ask, domain, proposal } = door(test, { clock: systemClock });
 
 const once = (key: string = randomUUID()) => ({ 'idempotency-key': key });
 const counted = async (type: string) => view(await ask('owner', `GET /v1/domains?type=${type}`)).items.length;
@@ -87,63 +86,45 @@ test('what was done before the answer could be kept is found by the repeated req
     ['POST /v1/protocols', { type: 'Protocol', alsoKnownAs: 'did:ixo:protocol/crashed' }],
   ] as const) {
     let failures = 0;
-    const stores = (opened: { documents: object }) => {
-      const documents = opened.documents as { replace(kind: { name: string }, ...rest: unknown[]): Promise<unknown> };
-      const replace: typeof documents.replace = (kind, ...rest) =>
-        kind.name === 'idempotency' && failures-- > 0
-          ? Promise.reject(new Error('gone'))
-          : documents.replace(kind, ...rest);
-      return { ...opened, documents: { ...documents, replace } };
-    };
-    await withServer({ env: files(folder), stores: stores as never }, async (server) => {
-      const own = asker(() => server.ask);
-      created(await own('owner', 'POST /v1/protocols', PROTOCOL));
-      const key = once();
-      failures = 1;
-      problem(await own('owner', line, body, key), 500, 'internal');
-      const { did } = created(await own('owner', line, body, key));
-      problem(await own('owner', line, body), 409, 'already-exists');
-      const list = line.endsWith('domains') ? '/v1/domains?type=Organisation' : '/v1/protocols';
-      assert.is(view(await own('owner', `GET ${list}`)).items.filter((item) => item.did === did).length, 1);
-    });
+    const inner = memoryDocuments({ clock: systemClock });
+    const replace: DocumentStore['replace'] = (kind, ...rest) =>
+      kind.name === 'idempotency' && failures-- > 0 ? Promise.reject(new Error('gone')) : inner.replace(kind, ...rest);
+    const { ask: own, close } = await openDoor({ clock: systemClock, documents: { ...inner, replace }, mayFail: true });
+    created(await own('owner', 'POST /v1/protocols', PROTOCOL));
+    const key = once();
+    failures = 1;
+    problem(await own('owner', line, body, key), 500, 'internal');
+    const { did } = created(await own('owner', line, body, key));
+    problem(await own('owner', line, body), 409, 'already-exists');
+    const list = line.endsWith('domains') ? '/v1/domains?type=Organisation' : '/v1/protocols';
+    assert.is(view(await own('owner', `GET ${list}`)).items.filter((item) => item.did === did).length, 1);
+    await close();
   }
 });
 
 test('two instances on one store are one: the same key, the same domain, the same answer', async () => {
-  const own = mkdtempSync(join(tmpdir(), 'twinline-two-'));
-  const open = () => sqliteDocuments({ path: join(own, 'documents.db'), clock: systemClock });
-  const [one, two] = [open(), open()];
-  const on = (documents: typeof one) => ({
-    env: { ...files(own), PIN_ENCRYPTION_KEY: PIN_KEY },
-    stores: (opened: object) => ({ ...opened, documents }) as never,
-  });
-  try {
-    await withServer(on(one), (first) =>
-      withServer(on(two), async (second) => {
-        const asks = [first, second].map((server: Served) => asker(() => server.ask));
-        created(await asks[0]!('owner', 'POST /v1/protocols', PROTOCOL));
-        const key = once();
-        const body = { type: 'Organisation', class: COOKING };
-        const answers = await Promise.all(
-          Array.from({ length: 50 }, (_, n) => asks[n % 2]!('owner', 'POST /v1/domains', body, key)),
-        );
-        for (const answer of answers) assert.equal(shown(answer), shown(answers[0]!));
-        const { did } = created(answers[0]!);
-        assert.is(view(await asks[1]!('owner', 'GET /v1/domains')).items.length, 2);
-        const { id } = created(await asks[0]!('rep', `POST ${path(did)}/proposals`, { kind: 'verify' }));
-        const votes = await Promise.all(
-          Array.from({ length: 40 }, (_, n) =>
-            asks[n % 2]!(n % 4 < 2 ? 'ann' : 'bob', `POST /v1/proposals/${id}/votes`, YES),
-          ),
-        );
-        assert.is(votes.filter(({ status }) => status === 201).length, 2);
-        assert.is(view(await asks[1]!('rep', `GET ${path(did)}`)).status, 'Verified');
-      }),
-    );
-  } finally {
-    await Promise.all([one.close(), two.close()]);
-    rmSync(own, { recursive: true, force: true });
-  }
+  const documents = memoryDocuments({ clock: systemClock });
+  const doors = await Promise.all([1, 2].map(() => openDoor({ clock: systemClock, documents })));
+  const [one, two] = doors.map(({ ask }) => ask) as [typeof ask, typeof ask];
+  const asks = [one, two];
+  created(await one('owner', 'POST /v1/protocols', PROTOCOL));
+  const key = once();
+  const body = { type: 'Organisation', class: COOKING };
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, n) => asks[n % 2]!('owner', 'POST /v1/domains', body, key)),
+  );
+  for (const answer of answers) assert.equal(shown(answer), shown(answers[0]!));
+  const { did } = created(answers[0]!);
+  assert.is(view(await two('owner', 'GET /v1/domains')).items.length, 2);
+  const { id } = created(await one('rep', `POST ${path(did)}/proposals`, { kind: 'verify' }));
+  const votes = await Promise.all(
+    Array.from({ length: 40 }, (_, n) =>
+      asks[n % 2]!(n % 4 < 2 ? 'ann' : 'bob', `POST /v1/proposals/${id}/votes`, YES),
+    ),
+  );
+  assert.is(votes.filter(({ status }) => status === 201).length, 2);
+  assert.is(view(await two('rep', `GET ${path(did)}`)).status, 'Verified');
+  for (const { close } of doors) await close();
 });
 
 test.run();

@@ -87,7 +87,7 @@ test('its commands do what it says, block by block', () =>
           return false;
         },
       ],
-      [/^npx twinline (export|import)/, async () => Boolean(server ?? (await serve(one)))],
+      [/^npx twinline (export|import|backup)/, async () => Boolean(server ?? (await serve(one)))],
       [/^kill -TERM/, async () => Boolean(server ?? (await serve(one)))],
       [/^curl/, async () => Boolean(await server?.signal('SIGTERM').then(() => serve(one)))],
     ];
@@ -117,7 +117,9 @@ test('its commands do what it says, block by block', () =>
       assert.match(said('npx twinline move --from many.env'), /✓ \d+ items moved/);
       assert.match(said('npx twinline audit verify'), /✓ \d+ entries are whole/);
       assert.match(said('npx twinline import twins.jsonl --dry-run'), /"created":0,"unchanged":1,/);
-      assert.is(run.length, 19, run.map((text) => text.split('\n')[0]).join('\n'));
+      assert.match(said('npx twinline backup'), /^sessions\/data\.mdb, twinline\.db/m);
+      assert.match(said('DATA_DIR=./restored'), /are in .*restored\.$/m);
+      assert.is(run.length, 22, run.map((text) => text.split('\n')[0]).join('\n'));
     } finally {
       await stop();
       const client = await MongoClient.connect(database.href);

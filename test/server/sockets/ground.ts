@@ -6,9 +6,10 @@ import { type Socket as Client, io as connect, type ManagerOptions, type SocketO
 import type { Agent } from '../../../lib/agent/agent.ts';
 import type { Responder } from '../../../lib/agent/responder.ts';
 import { systemClock } from '../../../lib/clock.ts';
-import { DELEGATION_KINDS, type Delegations, delegations, revocations } from '../../../lib/delegation/delegations.ts';
+import { DELEGATION_KINDS, type Delegations, delegations } from '../../../lib/delegation/delegations.ts';
 import { tokenGuard } from '../../../lib/delegation/guard.ts';
 import { parseOracleKey } from '../../../lib/delegation/oracle-key.ts';
+import { revocations } from '../../../lib/delegation/revocations.ts';
 import { mintDelegation, mintInvocation } from '../../../lib/delegation/tokens.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';

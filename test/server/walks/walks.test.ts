@@ -17,9 +17,9 @@ const { server, ask, domain, proposal } = place(test, { env: { ORACLE_KEY } });
 /** Most files of each walk. */
 const FILES_MAX = {
   'a USSD turn': 50,
-  'POST /v1/domains': 45,
-  'the deciding vote': 62,
-  'the first frame of a reply': 96,
+  'POST /v1/domains': 44,
+  'the deciding vote': 61,
+  'the first frame of a reply': 95,
   'a query of the chain over grpc-js': 37,
   'a menu that is edited': 72,
 } as const;

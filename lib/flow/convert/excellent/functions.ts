@@ -40,8 +40,8 @@ const logic =
     return { source: args.map((arg) => tightCondition(arg)).join(` ${word} `), kind: 'boolean' };
   };
 
-const tightCondition = (made: FlowExpression): string => {
-  const condition = toCondition(made);
+const tightCondition = (argument: FlowExpression): string => {
+  const condition = toCondition(argument);
   return / (?:and|or) | \? /.test(condition) ? `(${condition})` : condition;
 };
 
@@ -51,10 +51,13 @@ const choose: FunctionWriter = ([test, yes = makeConstant(true), no = makeConsta
 };
 
 const orElse: FunctionWriter = ([value, other]) => {
-  const made = requireArgument(value);
-  const text = made.kind === 'text' || made.kind === 'unknown' ? ` or ${tight(made.source)} == ''` : '';
-  const kind = made.kind === requireArgument(other).kind ? made.kind : 'unknown';
-  return { source: `${tight(made.source)} == null${text} ? ${tight(other!.source)} : ${tight(made.source)}`, kind };
+  const argument = requireArgument(value);
+  const text = argument.kind === 'text' || argument.kind === 'unknown' ? ` or ${tight(argument.source)} == ''` : '';
+  const kind = argument.kind === requireArgument(other).kind ? argument.kind : 'unknown';
+  return {
+    source: `${tight(argument.source)} == null${text} ? ${tight(other!.source)} : ${tight(argument.source)}`,
+    kind,
+  };
 };
 
 // As there: what is left has the sign of the divisor. Flows end a conversation when they divide by zero.
@@ -68,9 +71,9 @@ const remainder: FunctionWriter = ([value, divisor]) => {
 
 // The address of a caller here is a phone number, which stands for itself.
 const formatUrn: FunctionWriter = ([urn]) => {
-  const made = requireArgument(urn);
-  if (made.source !== 'phoneNumber') throw new Untranslatable('flows know only the phone number of a caller');
-  return { ...made, kind: 'text' };
+  const argument = requireArgument(urn);
+  if (argument.source !== 'phoneNumber') throw new Untranslatable('flows know only the phone number of a caller');
+  return { ...argument, kind: 'text' };
 };
 
 const TABLE: { readonly [name: string]: FunctionWriter } = {
@@ -104,13 +107,13 @@ export const FUNCTION_TABLE: ReadonlyMap<string, FunctionWriter> = new Map([
 // The tests of routers are functions too.
 function testCall(name: string): FunctionWriter {
   return ([operand, ...args]) => {
-    const made = testConditions(name, requireArgument(operand), args);
-    if ('why' in made) throw new Untranslatable(made.why);
-    return { source: made.conditions.map((one) => `(${one})`).join(' or '), kind: 'boolean' };
+    const conditions = testConditions(name, requireArgument(operand), args);
+    if ('why' in conditions) throw new Untranslatable(conditions.why);
+    return { source: conditions.conditions.map((one) => `(${one})`).join(' or '), kind: 'boolean' };
   };
 }
 
-function requireArgument(made: FlowExpression | undefined): FlowExpression {
-  if (!made) throw new Untranslatable('an argument is missing');
-  return made;
+function requireArgument(expression: FlowExpression | undefined): FlowExpression {
+  if (!expression) throw new Untranslatable('an argument is missing');
+  return expression;
 }

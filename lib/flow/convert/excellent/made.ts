@@ -60,23 +60,26 @@ export function quote(text: string): string {
 }
 
 /** As a text; nothing is an empty one. */
-export function toText(made: FlowExpression): string {
-  if (made.value !== undefined) return quote(made.value === null ? '' : String(made.value));
-  return made.kind === 'text' && made.isTight !== true ? `(${made.source})` : `str(${made.source})`;
+export function toText(expression: FlowExpression): string {
+  if (expression.value !== undefined) return quote(expression.value === null ? '' : String(expression.value));
+  return expression.kind === 'text' && expression.isTight !== true
+    ? `(${expression.source})`
+    : `str(${expression.source})`;
 }
 
 /** As a number; null where it is none, which is neither greater nor less than anything. */
-export function toNumber(made: FlowExpression): string {
-  if (made.kind === 'number') return made.source;
-  if (typeof made.value === 'string' && made.value.trim() !== '' && !Number.isNaN(Number(made.value)))
-    return makeConstant(Number(made.value)).source;
-  return `num(${made.source})`;
+export function toNumber(expression: FlowExpression): string {
+  if (expression.kind === 'number') return expression.source;
+  if (typeof expression.value === 'string' && expression.value.trim() !== '' && !Number.isNaN(Number(expression.value)))
+    return makeConstant(Number(expression.value)).source;
+  return `num(${expression.source})`;
 }
 
 /** As a number to compute with: 0 where it is none, because computing with nothing ends a conversation. */
-export function toAmount(made: FlowExpression): string {
-  if (made.kind === 'number' && (made.value !== undefined || made.isTight !== true)) return made.source;
-  const number = toNumber(made);
+export function toAmount(expression: FlowExpression): string {
+  if (expression.kind === 'number' && (expression.value !== undefined || expression.isTight !== true))
+    return expression.source;
+  const number = toNumber(expression);
   return `(${number} == null ? 0 : ${number})`;
 }
 

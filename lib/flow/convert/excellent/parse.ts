@@ -51,13 +51,13 @@ function readTokens(source: string): ExcellentToken[] {
   const tokens: ExcellentToken[] = [];
   for (TOKEN.lastIndex = 0; ; ) {
     const at = TOKEN.lastIndex;
-    const found = TOKEN.exec(source);
-    if (!found) {
+    const match = TOKEN.exec(source);
+    if (!match) {
       const rest = source.slice(at).trim();
       if (rest) throw new Unreadable(`it has ${JSON.stringify(rest.slice(0, 20))}, which cannot be read`);
       return [...tokens, { kind: 'end', text: '' }];
     }
-    const [, number, text = '', name, sign] = found;
+    const [, number, text = '', name, sign] = match;
     if (number !== undefined) tokens.push({ kind: 'number', text: number });
     else if (name !== undefined) tokens.push({ kind: 'name', text: name });
     else if (sign !== undefined) tokens.push({ kind: 'sign', text: sign });

@@ -22,8 +22,8 @@ interface Test {
 const NUMBERS_DIFFER = 'Of several numbers in an answer only the first is compared.';
 const ANY = 200;
 
-const constant = (made: FlowExpression | undefined): string | undefined =>
-  made?.value === undefined || made.value === null ? undefined : String(made.value);
+const constant = (expression: FlowExpression | undefined): string | undefined =>
+  expression?.value === undefined || expression.value === null ? undefined : String(expression.value);
 
 /** The words of the answer between spaces, so that a word is found as ` word `. */
 const padWithSpaces = (operand: FlowExpression) => `' ' + words(${toText(operand)}) + ' '`;
@@ -36,7 +36,7 @@ const joinPhrase = (args: readonly FlowExpression[]): string | undefined => {
 
 const wordTest = (
   join: (tests: readonly string[]) => readonly string[],
-  passes: (words: readonly string[], wanted: readonly string[]) => boolean,
+  passes: (words: readonly string[], phrase: readonly string[]) => boolean,
 ): Test => ({
   conditions: (operand, args) => {
     const phrase = joinPhrase(args);
@@ -51,8 +51,8 @@ const wordTest = (
   passes: (answer, args) => passes(listWords(answer), listWords(args.join(' '))),
 });
 
-const hasPhrase = (words: readonly string[], wanted: readonly string[]) =>
-  wanted.length === 0 || ` ${words.join(' ')} `.includes(` ${wanted.join(' ')} `);
+const hasPhrase = (words: readonly string[], phrase: readonly string[]) =>
+  phrase.length === 0 || ` ${words.join(' ')} `.includes(` ${phrase.join(' ')} `);
 
 const numberTest = (
   condition: (number: string, args: readonly string[]) => string,

@@ -20,8 +20,8 @@ import type { ExcellentNode } from './parse.ts';
 /** The expression that gives the same value, or why there is none. Never throws. */
 export function translateTree(root: ExcellentNode, dialect: Dialect): Translated {
   try {
-    const made = translate(root, dialect);
-    if (made.source.length <= FLOW_LIMITS.expressionChars) return made;
+    const result = translate(root, dialect);
+    if (result.source.length <= FLOW_LIMITS.expressionChars) return result;
     return { why: `as an expression of a flow it has more than ${FLOW_LIMITS.expressionChars} characters` };
   } catch (error) {
     if (error instanceof Untranslatable) return { why: error.message };
@@ -34,9 +34,9 @@ function translate(node: ExcellentNode, dialect: Dialect): FlowExpression {
     case 'value':
       return makeConstant(node.value);
     case 'path': {
-      const found = dialect.resolve(node.steps);
-      if ('why' in found) throw new Untranslatable(found.why);
-      return found;
+      const expression = dialect.resolve(node.steps);
+      if ('why' in expression) throw new Untranslatable(expression.why);
+      return expression;
     }
     case 'minus': {
       const of = translate(node.of, dialect);

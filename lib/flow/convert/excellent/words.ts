@@ -36,13 +36,13 @@ export function translateWords(texts: Words, node: string, language: Language): 
     const root = 'root' in slot.parsed ? slot.parsed.root : undefined;
     const filtered = root && translateFilter(root, language);
     if (filtered) return filtered;
-    const made = translateSlot(slot, at, language);
-    if (!made) return '';
-    if (made.value !== undefined) return escapeBraces(made.value === null ? '' : String(made.value));
-    if (PATH.test(made.source)) return `{{${made.source}}}`;
-    const value = `=${made.source}`;
-    const known = Object.keys(values).find((one) => values[one] === value);
-    const name = known ?? language.variables.compute(made.kind);
+    const result = translateSlot(slot, at, language);
+    if (!result) return '';
+    if (result.value !== undefined) return escapeBraces(result.value === null ? '' : String(result.value));
+    if (PATH.test(result.source)) return `{{${result.source}}}`;
+    const value = `=${result.source}`;
+    const existing = Object.keys(values).find((one) => values[one] === value);
+    const name = existing ?? language.variables.compute(result.kind);
     values[name] = value;
     return `{{${name}}}`;
   }
@@ -50,10 +50,10 @@ export function translateWords(texts: Words, node: string, language: Language): 
 
 /** A value made of a text with `@`; undefined where a part of it has no counterpart. */
 export function translateValue(text: string, node: string, language: Language): Value | undefined {
-  const made = translateTemplate(text, node, language);
-  if (!made) return undefined;
-  if (typeof made.value === 'string') return made.value.startsWith('=') ? `=${made.source}` : made.value;
-  return made.value !== undefined ? made.value : `=${made.source}`;
+  const result = translateTemplate(text, node, language);
+  if (!result) return undefined;
+  if (typeof result.value === 'string') return result.value.startsWith('=') ? `=${result.source}` : result.value;
+  return result.value !== undefined ? result.value : `=${result.source}`;
 }
 
 /** A value as a text, also when it looks like a number. */
@@ -64,12 +64,12 @@ export function toTextValue(value: Value): Value {
 /** The expression that a text with `@` stands for; undefined where a part of it has no counterpart. */
 export function translateTemplate(text: string, node: string, language: Language): FlowExpression | undefined {
   const parts = splitTemplate(shortenText(text, node, language), language.roots);
-  const made = parts.map((part) =>
+  const results = parts.map((part) =>
     part.kind === 'text' ? makeConstant(part.text) : translateSlot(part, node, language),
   );
-  if (made.some((one) => one === undefined)) return undefined;
-  if (made.length === 0) return makeConstant('');
-  const joined = made.length === 1 ? made[0]! : joinTexts(made as FlowExpression[]);
+  if (results.some((one) => one === undefined)) return undefined;
+  if (results.length === 0) return makeConstant('');
+  const joined = results.length === 1 ? results[0]! : joinTexts(results as FlowExpression[]);
   if (joined.source.length <= FLOW_LIMITS.expressionChars) return joined;
   language.onNote(
     node,
@@ -85,9 +85,9 @@ export function translateSlot(
   node: string,
   language: Language,
 ): FlowExpression | undefined {
-  const made = 'why' in parsed ? parsed : translateTree(parsed.root, language);
-  if (!('why' in made)) return made;
-  language.onNote(node, source, `It has no counterpart: ${made.why}. It is left out.`);
+  const result = 'why' in parsed ? parsed : translateTree(parsed.root, language);
+  if (!('why' in result)) return result;
+  language.onNote(node, source, `It has no counterpart: ${result.why}. It is left out.`);
   return undefined;
 }
 
@@ -122,9 +122,9 @@ function translateFilter(root: ExcellentNode, language: Language): string | unde
   const of = root.name === 'if' ? root.args[2] : root.args[0];
   if (of?.kind !== 'path') return undefined;
   const filter = FILTERS[root.name]!(root.args);
-  const made = filter === undefined ? undefined : translateTree(of, language);
-  return made && 'source' in made && made.value === undefined && PATH.test(made.source)
-    ? `{{${made.source}|${filter}}}`
+  const result = filter === undefined ? undefined : translateTree(of, language);
+  return result && 'source' in result && result.value === undefined && PATH.test(result.source)
+    ? `{{${result.source}|${filter}}}`
     : undefined;
 }
 

@@ -37,8 +37,8 @@ const say: Make = (action, { flow, context, node, next, name }) => {
   const media = ['attachments', 'template', 'templating', 'audio_url'].filter((key) => hasContent(action[key]));
   for (const key of media)
     context.onNote(node, `${action.type}.${key}`, 'A phone menu shows text only; it is left out.');
-  const said = translateWords(flow.words(action, 'text'), node, context);
-  return { kind: 'say', node, name, said, waits: false, next };
+  const words = translateWords(flow.words(action, 'text'), node, context);
+  return { kind: 'say', node, name, said: words, waits: false, next };
 };
 
 function hasContent(value: unknown): boolean {
@@ -139,8 +139,8 @@ const WITHOUT: { readonly [type: string]: string } = {
 /** The call, and what its end means for the result of the action. */
 function webhookStep(action: Foreign, { context, node, name, next }: ActionPlace): CallStep | undefined {
   const method = (asText(action.method) ?? 'GET').toUpperCase();
-  const given = readRequest(action, method, { language: context, node });
-  if (!given) return undefined;
+  const request = readRequest(action, method, { language: context, node });
+  if (!request) return undefined;
   const service = chooseService(method, { language: context, node });
   const { webhook } = context;
   const result = asText(action.result_name);
@@ -163,7 +163,7 @@ function webhookStep(action: Foreign, { context, node, name, next }: ActionPlace
     node,
     name,
     service,
-    with: given,
+    with: request,
     save: webhook,
     done: [{ next, ...(result && { set: done }) }],
     fail: [{ next, set: fail }],

@@ -139,12 +139,12 @@ interface Routing {
   readonly key: string;
 }
 
-function readRouting(node: ProNode, given: Foreign, { reading, name, key }: Routing): void {
+function readRouting(node: ProNode, file: Foreign, { reading, name, key }: Routing): void {
   const { flow, context, steps } = reading;
-  const router = readRouter(given, node, flow);
-  const wait = given.wait === undefined || given.wait === null ? undefined : asObject(given.wait);
-  if (given.type === 'random' || given.type === 'random_once') {
-    context.onNote(node.uuid, `router ${given.type}`, 'Flows do nothing at random; the first way is always taken.');
+  const router = readRouter(file, node, flow);
+  const wait = file.wait === undefined || file.wait === null ? undefined : asObject(file.wait);
+  if (file.type === 'random' || file.type === 'random_once') {
+    context.onNote(node.uuid, `router ${file.type}`, 'Flows do nothing at random; the first way is always taken.');
     steps.set(key, { kind: 'split', node: node.uuid, name, ways: [{ next: router.categories[0]?.next }] });
     return;
   }
@@ -275,16 +275,16 @@ function valuesBack({ context }: RapidProReading, other: RapidProReading): Value
 
 function nameNode({ uuid, actions, router }: ProNode, flow: ProFlow): string {
   const result = asText(router?.result_name);
-  const said = actions.find(({ type }) => type === 'send_msg');
-  const text = said ? (Object.values(flow.words(said, 'text'))[0] ?? '') : '';
+  const message = actions.find(({ type }) => type === 'send_msg');
+  const text = message ? (Object.values(flow.words(message, 'text'))[0] ?? '') : '';
   const words = text
     .replace(/@\([^)]*(?:\)|$)|@[\w.]+|[^\p{L}\p{N}\s]/gu, ' ')
     .split(/\s+/)
     .filter(Boolean)
     .slice(0, 4)
     .join('_');
-  const kept = actions.map((action) => asText(action.result_name)).find(Boolean);
+  const resultName = actions.map((action) => asText(action.result_name)).find(Boolean);
   const wish =
-    result ?? kept ?? (words || (actions[0]?.type ?? asText(router?.operand)?.replace(/\W+/g, '_') ?? 'step'));
+    result ?? resultName ?? (words || (actions[0]?.type ?? asText(router?.operand)?.replace(/\W+/g, '_') ?? 'step'));
   return makeName(String(wish).toLowerCase(), makeName(`n_${uuid}`, 'step')).slice(0, 30);
 }

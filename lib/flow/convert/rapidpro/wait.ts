@@ -40,9 +40,9 @@ export function waitStep(place: WaitPlace): Wait {
     node: router.node,
     name,
     resolve: (before, keys) => {
-      const said = before ?? { words: {}, values: {} };
+      const message = before ?? { words: {}, values: {} };
       const again = findAgain(router.otherwise.next, place, keys);
-      const asking = { ...place, said, again, replies: place.replies(keys) };
+      const asking = { ...place, said: message, again, replies: place.replies(keys) };
       return makeMenu(asking) ?? makeAsk(asking);
     },
   };
@@ -88,15 +88,15 @@ function makeMenu(asking: AskedWait): Choose | undefined {
   const listed: readonly ListedItem[] =
     listing?.items ?? replies.map((text) => ({ key: Object.values(text)[0] ?? '', text }));
   if (listed.length === 0) return undefined;
-  const found = listed.map(({ key, text }) =>
+  const cases = listed.map(({ key, text }) =>
     findCase(router, listing ? () => key : (lang) => text[lang] ?? key, context),
   );
-  if (found.some((one) => one === undefined)) return undefined;
+  if (cases.some((one) => one === undefined)) return undefined;
   noteMenu(router, { again, context, keys: listed.map(({ key }) => key) });
   const isKeyed = listing !== undefined && !isNumbered(listed.map(({ key }) => key));
   const unique = uniqueNames();
   const options = listed.map(({ key, text }, at): StepOption => {
-    const { category } = found[at]!;
+    const { category } = cases[at]!;
     const set = optionValues(asking, category, key);
     return {
       id: unique(makeName(category.name.toLowerCase(), 'option')),
@@ -142,11 +142,11 @@ function noteMenu(
   router: ProRouter,
   { again, context, keys }: { again: Again; context: RapidProContext; keys: readonly string[] },
 ): void {
-  const taken = new Set(keys.flatMap((key) => [key.toLowerCase(), ...listWords(key)]));
+  const labels = new Set(keys.flatMap((key) => [key.toLowerCase(), ...listWords(key)]));
   const words = router.cases
     .filter(({ type }) => WORD_TESTS.includes(type))
     .flatMap(({ arguments: lists }) => lists.flatMap(({ texts }) => texts.flatMap(listWords)))
-    .filter((word) => !taken.has(word));
+    .filter((word) => !labels.has(word));
   if (words.length)
     context.onNote(
       router.node,
@@ -165,10 +165,10 @@ function makeAsk(asking: AskedWait): Ask {
   const { router, context, name, save, split, tellSplit, again } = asking;
   const said = listReplies(asking);
   if (isSilent(said)) context.onNote(router.node, 'a wait', 'Nothing was said before it; the caller reads "...".');
-  const asked = isSilent(said)
+  const question = isSilent(said)
     ? { words: { [Object.keys(said.words)[0] ?? 'und']: '...' }, values: said.values }
     : said;
-  const base = { kind: 'ask', node: router.node, name, said: asked, save } as const;
+  const base = { kind: 'ask', node: router.node, name, said: question, save } as const;
   const [only, ...more] = router.cases;
   const accept = again && only && more.length === 0 ? makeAccept(only, asking) : undefined;
   if (!accept || !only) {

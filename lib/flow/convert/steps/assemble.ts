@@ -44,13 +44,13 @@ const MORE_KEYS = ['98', '99', '#', '*', '##'];
 /** A flow made from its steps, not yet linted. */
 export function assembleFlow({ graph, variables, note, minutes }: Unfinished): Assembled {
   const { start, screens, nodes } = makeScreens(graph);
-  const taken = new Set(Object.values(screens).flatMap(listKeys));
+  const keys = new Set(Object.values(screens).flatMap(listKeys));
   const whole: Flow = {
     flow: graph.flow,
     version: 1,
     start,
     langs: graph.langs,
-    keys: { back: false, home: false, more: MORE_KEYS.find((key) => !taken.has(key)) ?? false },
+    keys: { back: false, home: false, more: MORE_KEYS.find((key) => !keys.has(key)) ?? false },
     ...(minutes !== undefined && minutes > 0 && { limits: { session: `${Math.min(minutes, MINUTES_MAX)}m` } }),
     note,
     vars: {},
@@ -58,15 +58,15 @@ export function assembleFlow({ graph, variables, note, minutes }: Unfinished): A
   };
   const { flow: sound, problems } = parseFlow(JSON.stringify(whole), `${graph.flow}.flow.json`);
   if (!sound) throw refuseFlow(graph.flow, problems);
-  const kept = dropUnread(sound, variables);
-  const vars = declareUsed(kept, variables.all);
+  const reads = dropUnread(sound, variables);
+  const vars = declareUsed(reads, variables.all);
   const count = Object.keys(vars).length;
   if (count > VARIABLES_MAX)
     throw refuseFile(
       `the flow "${graph.flow}"`,
       `it needs ${count} variables, and ${VARIABLES_MAX} is the most. Split it into flows that enter each other`,
     );
-  return { flow: { ...kept, vars }, nodes };
+  return { flow: { ...reads, vars }, nodes };
 }
 
 /** What `work` makes of a flow; undefined, and reported, where that cannot be made. */
@@ -85,10 +85,10 @@ export function reportLeftOut(flow: string, why: string, report: ConversionRepor
 }
 
 /** Flows that enter each other, without what lint refuses in them. */
-export function finishFlows(assembled: readonly Assembled[], target: ConversionTarget): Flow[] {
-  const others = new Map(assembled.map(({ flow }) => [flow.flow, flow]));
+export function finishFlows(parts: readonly Assembled[], target: ConversionTarget): Flow[] {
+  const others = new Map(parts.map(({ flow }) => [flow.flow, flow]));
   const finish = () => {
-    for (const { flow, nodes } of assembled) {
+    for (const { flow, nodes } of parts) {
       const before = others.get(flow.flow);
       const after =
         before && tryFlow(flow.flow, target.report, () => finishFlow({ flow: before, nodes }, { ...target, others }));
@@ -137,8 +137,8 @@ function dropUnread(flow: Flow, { derived }: Variables): Flow {
 }
 
 function dropNames(values: Values, names: ReadonlySet<string>): Values | undefined {
-  const kept = Object.entries(values).filter(([name]) => !names.has(name));
-  return kept.length ? Object.fromEntries(kept) : undefined;
+  const entries = Object.entries(values).filter(([name]) => !names.has(name));
+  return entries.length ? Object.fromEntries(entries) : undefined;
 }
 
 // Objects with names of their own.
@@ -180,10 +180,10 @@ function listCompared(flow: Flow): string[] {
 }
 
 function declareUsed(flow: Flow, all: ReadonlyMap<string, Variable>): { readonly [name: string]: Variable } {
-  const used = listNames(flow);
+  const reads = listNames(flow);
   const always = (flow.langs?.length ?? 0) > 1 ? ['lang'] : [];
-  const names = [...new Set([...all.keys(), ...used, ...always])].filter(
-    (name) => used.has(name) || always.includes(name),
+  const names = [...new Set([...all.keys(), ...reads, ...always])].filter(
+    (name) => reads.has(name) || always.includes(name),
   );
   const lang: Variable = { type: 'string', default: flow.langs?.[0] ?? 'en', max: 20 };
   const fallback = (name: string): Variable => (name === 'lang' ? lang : { type: 'string' });

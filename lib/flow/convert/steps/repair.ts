@@ -38,25 +38,25 @@ export function repairFlow(flow: Flow, { report, others, nodes, contracts }: Rep
       reportPages(problems, { flow: flow.flow, nodes, report });
       return changed as Flow;
     }
-    const mended = round < ROUNDS_MAX ? mendErrors(errors, changed) : [];
-    if (mended.length === 0) throw refuseFlow(flow.flow, errors);
-    for (const { id, how } of mended)
+    const fixes = round < ROUNDS_MAX ? mendErrors(errors, changed) : [];
+    if (fixes.length === 0) throw refuseFlow(flow.flow, errors);
+    for (const { id, how } of fixes)
       report.add({ flow: flow.flow, node: nodes.get(id) ?? '', what: id ? `screen "${id}"` : 'the flow', reason: how });
   }
 }
 
 /** Mends the first error of each screen: the others may be gone with it. */
 function mendErrors(errors: readonly Problem[], flow: Loose): { readonly id: string; readonly how: string }[] {
-  const mended = new Map<string, string>();
+  const fixes = new Map<string, string>();
   for (const problem of errors) {
     const steps = parsePointer(problem.pointer);
     const id = steps[0] === 'screens' ? steps[1]! : '';
-    if (mended.has(id)) continue;
+    if (fixes.has(id)) continue;
     const fault = { problem, flow, steps, id };
     const how = MENDS[problem.code]?.(fault) ?? mendPlace(fault);
-    if (how !== undefined) mended.set(id, how);
+    if (how !== undefined) fixes.set(id, how);
   }
-  return [...mended].map(([id, how]) => ({ id, how }));
+  return [...fixes].map(([id, how]) => ({ id, how }));
 }
 
 function reportPages(
@@ -74,13 +74,13 @@ type Mend = (fault: FaultyScreen) => string | undefined;
 const EXIT_KEYS = ['*', '#', '00', '0', '99', '##'];
 
 const addExit: Mend = ({ flow, problem }) => {
-  const taken = new Set<string>([
+  const keys = new Set<string>([
     ...Object.values(flow.keys ?? {}).map(String),
     ...Object.values<Loose>(flow.screens).flatMap((screen) =>
       (screen.options ?? []).map((option: Loose, at: number) => option.key ?? String(at + 1)),
     ),
   ]);
-  const exit = EXIT_KEYS.find((key) => !taken.has(key));
+  const exit = EXIT_KEYS.find((key) => !keys.has(key));
   if (exit === undefined || flow.keys?.exit) return undefined;
   flow.keys = { ...flow.keys, exit };
   return `${problem.message} The key "${exit}" ends the conversation now.`;
@@ -95,11 +95,11 @@ const endBranch: Mend = ({ flow, id, problem }) => {
 
 /** Whether branches alone lead from one screen to another. */
 function leadsBack(flow: Loose, from: string, to: string): boolean {
-  const seen = new Set([from]);
-  for (const id of seen) {
+  const reached = new Set([from]);
+  for (const id of reached) {
     if (id === to) return true;
     const { type, branch } = flow.screens[id] ?? {};
-    if (type === 'branch') for (const way of branch) seen.add(way.to);
+    if (type === 'branch') for (const way of branch) reached.add(way.to);
   }
   return false;
 }
@@ -179,8 +179,8 @@ function readPlace(flow: Loose, steps: readonly string[]): Loose {
 }
 
 function addEnd(flow: Loose, wish: string, text: string): string {
-  const known = flow.screens[wish];
-  if (known?.type === 'end' && known.text === text) return wish;
+  const screen = flow.screens[wish];
+  if (screen?.type === 'end' && screen.text === text) return wish;
   const id = freeId(flow, wish);
   flow.screens[id] = { type: 'end', text };
   return id;
@@ -203,8 +203,8 @@ const LAST_CHARS = 60;
 function findLastWords(text: string): number {
   const from = Math.max(1, text.length - LAST_CHARS);
   for (const pattern of [/\n/g, /[.!?]\s/g, /\s/g]) {
-    const found = [...text.slice(from).matchAll(pattern)].map((one) => from + one.index + one[0].length);
-    const place = found.find((at) => at < text.length && !/\{\{[^}]*$/.test(text.slice(0, at)));
+    const offsets = [...text.slice(from).matchAll(pattern)].map((one) => from + one.index + one[0].length);
+    const place = offsets.find((at) => at < text.length && !/\{\{[^}]*$/.test(text.slice(0, at)));
     if (place !== undefined) return place;
   }
   return from;

@@ -69,8 +69,8 @@ export function makeRouter(graph: StepGraph): Router {
   let count = 0;
 
   const allocate = (key: string, step: Step, pending: Pending): string => {
-    const known = ids.get(key);
-    if (known !== undefined) return known;
+    const copy = ids.get(key);
+    if (copy !== undefined) return copy;
     if (++count > FLOW_LIMITS.screensPerFlow)
       throw refuseFile(`the flow "${graph.flow}"`, `it becomes more than ${FLOW_LIMITS.screensPerFlow} screens`);
     const id = name(step.name);
@@ -88,9 +88,9 @@ export function makeRouter(graph: StepGraph): Router {
   };
   const allocateStep = (key: string, step: Step, pending: Pending): string => {
     const own = `step ${key} ${pending.keys}`;
-    const made = copies.get(key) ?? 0;
-    if (!ids.has(own) && pending.keys.length && made >= COPIES_MAX) return message(key, pending);
-    if (!ids.has(own)) copies.set(key, made + 1);
+    const copiesBefore = copies.get(key) ?? 0;
+    if (!ids.has(own) && pending.keys.length && copiesBefore >= COPIES_MAX) return message(key, pending);
+    if (!ids.has(own)) copies.set(key, copiesBefore + 1);
     return allocate(own, step, pending);
   };
   const end = (pending: Pending): string => {

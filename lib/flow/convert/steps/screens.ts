@@ -33,9 +33,9 @@ export function makeScreens(graph: StepGraph): Screens {
   for (let at = 0; at < router.queue.length; at++) {
     const { id, step, pending } = router.queue[at]!;
     const isWait = step.kind === 'wait';
-    const found = isWait ? step.resolve(isSilent(pending.said) ? undefined : pending.said, pending.keys) : step;
+    const result = isWait ? step.resolve(isSilent(pending.said) ? undefined : pending.said, pending.keys) : step;
     // What a wait resolves to has taken what was said before into its own text.
-    const built = build(found, { router, pending: isWait ? NOTHING : pending });
+    const built = build(result, { router, pending: isWait ? NOTHING : pending });
     nodes.set(id, step.node);
     if (!readsAny(built.screen, Object.keys(built.values))) {
       screens[id] = built.screen;
@@ -83,9 +83,9 @@ const KINDS: Kinds = {
   choose: ({ said, options, error, node }, place) => {
     if (options.length > OPTIONS_MAX)
       place.router.graph.onNote(node, `${options.length} options`, `A menu has at most ${OPTIONS_MAX} of them.`);
-    const kept = options.slice(0, OPTIONS_MAX).map((one) => makeOption(one, place.router));
+    const lines = options.slice(0, OPTIONS_MAX).map((one) => makeOption(one, place.router));
     const refusal = error && { error: place.router.text(error) };
-    return showing(said, place, (text) => ({ type: 'menu', text, options: kept, ...refusal }));
+    return showing(said, place, (text) => ({ type: 'menu', text, options: lines, ...refusal }));
   },
   ask: ({ said, save, accept, error, set, next }, place) => {
     const { router } = place;
@@ -150,14 +150,14 @@ function makeWays(
   { router, pending, node }: ScreenRouting & { node: string },
 ): string | Way[] {
   const last = list.at(-1) ?? { next: undefined };
-  const kept = list.length > WAYS_MAX ? [...list.slice(0, WAYS_MAX - 1), last] : list.length ? list : [last];
+  const first = list.length > WAYS_MAX ? [...list.slice(0, WAYS_MAX - 1), last] : list.length ? list : [last];
   if (list.length > WAYS_MAX)
     router.graph.onNote(
       node,
       `${list.length} ways`,
       `A screen has at most ${WAYS_MAX} of them; the others are left out.`,
     );
-  const ways = kept.map((one) => router.way(one, pending));
+  const ways = first.map((one) => router.way(one, pending));
   const [only] = ways;
   const isPlain = ways.length === 1 && only!.set === undefined && only!.when === undefined;
   return isPlain ? only!.to : ways;

@@ -45,8 +45,8 @@ export function makeVariables(): Variables {
     derived,
     declare,
     name: (key, wish, { isDerived, type = 'string', ...more } = {}) => {
-      const known = names.get(key);
-      if (known !== undefined) return known;
+      const existing = names.get(key);
+      if (existing !== undefined) return existing;
       const name = unique(makeVariableName(wish));
       names.set(key, name);
       if (isDerived) derived.add(name);

@@ -51,20 +51,20 @@ export const answerRules: readonly LintRule[] = [
     means: 'a variable is compared with a text that it never is',
     *find(lint) {
       const { parts, mend, nearest } = lint;
-      const known = new Map<string, readonly string[] | undefined>();
+      const valuesByName = new Map<string, readonly string[] | undefined>();
       for (const { pointer, source, shift, compiled } of parts.expressions) {
         if (!compiled.ok) continue;
         for (const { name, value, at, text } of listComparisons(parseExpression(source).root)) {
-          if (!known.has(name)) known.set(name, listValues(lint, name));
-          const values = known.get(name);
+          if (!valuesByName.has(name)) valuesByName.set(name, listValues(lint, name));
+          const values = valuesByName.get(name);
           if (!values || values.includes(value)) continue;
-          const meant = nearest(value, values);
+          const similar = nearest(value, values);
           const message = `${capitalize(describePlace(pointer))} compares "${name}" with '${value}', and it is only ever one of: ${formatNames(values)}.`;
-          const fix = meant === undefined ? `Write one of: ${formatNames(values)}.` : `Write '${meant}'.`;
+          const fix = similar === undefined ? `Write one of: ${formatNames(values)}.` : `Write '${similar}'.`;
           const place = { pointer, at: shift + at };
-          const { mend: found } = mend(value, values);
-          const edit = found && { mend: { old: text, text: `'${found.text}'`, place } };
-          yield { ...place, message: message + didYouMean(meant), fix, ...edit };
+          const { mend: fixedText } = mend(value, values);
+          const edit = fixedText && { mend: { old: text, text: `'${fixedText.text}'`, place } };
+          yield { ...place, message: message + didYouMean(similar), fix, ...edit };
         }
       }
     },

@@ -1,8 +1,8 @@
 // Services and flows that a flow calls, and cycles of branches and calls without a screen that waits for input.
 
-import { durationMs, type Flow, isInteractive, listTargets, type Screen, type Way } from '../../format/flow.ts';
+import type { Flow, Screen, Way } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
-import { FLOW_LIMITS } from '../../limits.ts';
+import { isInteractive, listTargets } from '../../screens/kinds.ts';
 import {
   didYouMean,
   formatNames,
@@ -19,39 +19,20 @@ export const callRules: readonly LintRule[] = [
     severity: 'warning',
     means: 'no service of this name is known here',
     *find({ flow, services, nearest, mend }) {
-      const known = services && [...services].sort();
+      const names = services && [...services].sort();
       for (const [id, screen] of Object.entries(flow.screens)) {
-        if (!known || screen.type !== 'call' || services.has(screen.service)) continue;
-        const meant = nearest(screen.service, known);
+        if (!names || screen.type !== 'call' || services.has(screen.service)) continue;
+        const similar = nearest(screen.service, names);
         const message = `Screen "${id}" calls the service "${screen.service}", which is not known here.`;
         const fix =
-          meant === undefined
-            ? `Name the module that has "${screen.service}" in the setting SERVICES, such as SERVICES=./services/mine.js in .env. Known: ${formatNames(known)}.`
-            : `Write "${meant}".`;
+          similar === undefined
+            ? `Name the module that has "${screen.service}" in the setting SERVICES, such as SERVICES=./services/mine.js in .env. Known: ${formatNames(names)}.`
+            : `Write "${similar}".`;
         yield {
           pointer: pointerTo('screens', id, 'service'),
-          message: message + didYouMean(meant),
+          message: message + didYouMean(similar),
           fix,
-          ...mend(screen.service, known),
-        };
-      }
-    },
-  },
-  {
-    code: 'long-timeout',
-    severity: 'error',
-    means: 'a call may take longer than any call may',
-    *find({ flow }) {
-      for (const [id, screen] of Object.entries(flow.screens)) {
-        const { timeout } = screen.type === 'call' ? screen : {};
-        if (timeout === undefined || (durationMs(timeout) ?? 0) <= FLOW_LIMITS.callTimeoutMaxMs) continue;
-        const most = `${FLOW_LIMITS.callTimeoutMaxMs / 1_000}s`;
-        const message = `The call "${id}" may take ${timeout}, and ${most} is the most.`;
-        yield {
-          pointer: pointerTo('screens', id, 'timeout'),
-          message,
-          fix: `Write at most "${most}" for "${timeout}".`,
-          mend: { old: timeout, text: most },
+          ...mend(screen.service, names),
         };
       }
     },
@@ -61,20 +42,20 @@ export const callRules: readonly LintRule[] = [
     severity: 'error',
     means: 'a screen calls a flow that does not exist',
     *find({ flow, flows, nearest, mend }) {
-      const known = flows && [...flows.keys()].sort();
+      const flowNames = flows && [...flows.keys()].sort();
       for (const [id, screen] of Object.entries(flow.screens)) {
-        if (!known || screen.type !== 'flow' || flows.has(screen.flow)) continue;
-        const meant = nearest(screen.flow, known);
+        if (!flowNames || screen.type !== 'flow' || flows.has(screen.flow)) continue;
+        const nearFlow = nearest(screen.flow, flowNames);
         const message = `Screen "${id}" calls the flow "${screen.flow}", which does not exist.`;
         const fix =
-          meant === undefined
-            ? `Add ${screen.flow}.flow.json, or call one of: ${formatNames(known)}.`
-            : `Write "${meant}".`;
+          nearFlow === undefined
+            ? `Add ${screen.flow}.flow.json, or call one of: ${formatNames(flowNames)}.`
+            : `Write "${nearFlow}".`;
         yield {
           pointer: pointerTo('screens', id, 'flow'),
-          message: message + didYouMean(meant),
+          message: message + didYouMean(nearFlow),
           fix,
-          ...mend(screen.flow, known),
+          ...mend(screen.flow, flowNames),
         };
       }
     },
@@ -152,10 +133,10 @@ function* callCircles(lint: Lint): Iterable<RuleFinding> {
   const passing = [...screens.keys()].filter((id) => !isResting(lint, id));
   const ways = (id: string) => listOnward(lint, screens.get(id)!);
   const resting = passing.filter((id) => ways(id).some((to) => to === undefined || isResting(lint, to)));
-  const known = (id: string) => ways(id).filter((to) => to !== undefined);
-  const stopping = reachFrom(resting, reverseEdges(passing, known));
+  const targets = (id: string) => ways(id).filter((to) => to !== undefined);
+  const stopping = reachFrom(resting, reverseEdges(passing, targets));
   const stuck = new Set(passing.filter((id) => !stopping.has(id)));
-  const inside = (id: string) => known(id).filter((to) => stuck.has(to));
+  const inside = (id: string) => targets(id).filter((to) => stuck.has(to));
   for (const cycle of findCycles([...stuck], inside)) {
     const call = cycle.find((id) => screens.get(id)!.type !== 'branch');
     if (call === undefined) continue;
@@ -197,14 +178,14 @@ function findCycles(ids: readonly string[], next: (id: string) => readonly strin
 
 // Whether the failure of a call comes to a screen where the conversation rests, without passing the call again.
 function reachesRest(lint: Lint, call: string, from: readonly (string | undefined)[]): boolean {
-  const seen = new Set([call]);
+  const passed = new Set([call]);
   const work = [...from];
   while (work.length) {
     const id = work.pop();
     if (id === undefined) return true;
-    if (seen.has(id)) continue;
+    if (passed.has(id)) continue;
     if (isResting(lint, id)) return true;
-    seen.add(id);
+    passed.add(id);
     const screen = lint.graph.screens.get(id)!;
     work.push(...listOnward(lint, screen), ...(screen.type === 'call' ? listWays(lint, screen.fail) : []));
   }

@@ -57,11 +57,11 @@ interface Slips {
 }
 
 // These rules share one pass over a flow.
-const found = new WeakMap<Lint, Slips>();
+const cache = new WeakMap<Lint, Slips>();
 
 function slipsFound(lint: Lint, code: keyof Slips): readonly RuleFinding[] {
-  const slips = found.get(lint) ?? findSlips(lint);
-  found.set(lint, slips);
+  const slips = cache.get(lint) ?? findSlips(lint);
+  cache.set(lint, slips);
   return slips[code];
 }
 
@@ -128,10 +128,10 @@ const WHOLE_NAME = /^[A-Za-z]\w*$/;
 type Parse = (source: string) => Node | undefined;
 
 function parser(): Parse {
-  const known = new Map<string, Node | undefined>();
+  const cache = new Map<string, Node | undefined>();
   return (source) => {
-    if (!known.has(source)) known.set(source, tryParse(source));
-    return known.get(source);
+    if (!cache.has(source)) cache.set(source, tryParse(source));
+    return cache.get(source);
   };
 }
 

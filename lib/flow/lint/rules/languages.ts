@@ -2,9 +2,10 @@
 
 import { type Node, parseExpression } from '../../expression/parse.ts';
 import { type DefaultWord, ENGLISH, findDefaultWords, WORD_LANGS } from '../../format/default-words.ts';
-import { findExitScreen, isInteractive, type Screen } from '../../format/flow.ts';
+import { findExitScreen, type Screen } from '../../format/flow.ts';
 import { capitalize, describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
+import { isInteractive } from '../../screens/kinds.ts';
 import { didYouMean, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 
 export const languageRules: readonly LintRule[] = [
@@ -18,8 +19,8 @@ export const languageRules: readonly LintRule[] = [
         const missing = langs.filter((lang) => !Object.hasOwn(text, lang));
         if (!missing.length) continue;
         const message = `${capitalize(describePlace(pointer))} has no text in ${missing.map((lang) => `"${lang}"`).join(', ')}.`;
-        const [lang, given] = Object.entries(text)[0]!;
-        const fix = `Add ${missing.map((one) => `"${one}": …`).join(', ')} beside "${lang}": ${showValue(given)}.`;
+        const [lang, example] = Object.entries(text)[0]!;
+        const fix = `Add ${missing.map((one) => `"${one}": …`).join(', ')} beside "${lang}": ${showValue(example)}.`;
         yield { pointer, message, fix };
       }
     },
@@ -128,12 +129,14 @@ function* findUnknownLanguages({ langs, parts, nearest, mend }: Lint): Iterable<
     value: string,
     sample?: { readonly text: string; readonly at: number },
   ): RuleFinding => {
-    const meant = nearest(value, langs);
-    const message = `${capitalize(describePlace(pointer))} sets "lang" to "${value}", which is not in "langs"; callers read "${langs[0]}" then.${didYouMean(meant)}`;
-    const { mend: found } = mend(value, langs);
+    const similar = nearest(value, langs);
+    const message = `${capitalize(describePlace(pointer))} sets "lang" to "${value}", which is not in "langs"; callers read "${langs[0]}" then.${didYouMean(similar)}`;
+    const { mend: fixedText } = mend(value, langs);
     const place = { pointer, ...(sample && { at: sample.at }) };
-    const change = found && {
-      mend: sample ? { old: sample.text, text: `'${found.text}'`, place } : { text: JSON.stringify(found.text) },
+    const change = fixedText && {
+      mend: sample
+        ? { old: sample.text, text: `'${fixedText.text}'`, place }
+        : { text: JSON.stringify(fixedText.text) },
     };
     return { ...place, message, fix: `Write one of: ${langs.join(', ')}.`, ...change };
   };

@@ -27,8 +27,8 @@ export const nameRules: readonly LintRule[] = [
       for (const { what, name, ...place } of listNames(lint.flow)) {
         if (isName(name) || findConflict(what, name)) continue;
         const fix = `Rename "${name}": a letter first, then letters, digits and _, at most 64.`;
-        const meant = what === 'screen' ? findMeantName(lint, name) : undefined;
-        const mend = meant !== undefined && { mend: { old: name, text: meant } };
+        const similar = what === 'screen' ? findMeantName(lint, name) : undefined;
+        const mend = similar !== undefined && { mend: { old: name, text: similar } };
         yield { ...nameFinding(place, `${what} "${name}" has a name that cannot be used.`, fix), ...mend };
       }
     },
@@ -132,8 +132,8 @@ function danglingFinding(
   { pointer, to }: { pointer: string; to: string },
 ): RuleFinding {
   const message = `${capitalize(describePlace(pointer))} is "${to}", which is not a screen of this flow.`;
-  const meant = nearest(to, screenIds);
+  const similar = nearest(to, screenIds);
   const fix =
-    meant === undefined ? `Write one of: ${formatNames(screenIds)}; or add a screen "${to}".` : `Write "${meant}".`;
-  return { pointer, message: message + didYouMean(meant), fix, ...mend(to, screenIds) };
+    similar === undefined ? `Write one of: ${formatNames(screenIds)}; or add a screen "${to}".` : `Write "${similar}".`;
+  return { pointer, message: message + didYouMean(similar), fix, ...mend(to, screenIds) };
 }

@@ -1,9 +1,7 @@
 // Unreachable screens, and screens without a way out.
 
-import type { Json } from '../../../json/json.ts';
-import { compileExpression } from '../../expression/expression.ts';
-import { findExitScreen, isInteractive, type Screen, type Values } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
+import { isInteractive } from '../../screens/kinds.ts';
 import {
   formatNames,
   type Graph,
@@ -14,13 +12,12 @@ import {
   reachFrom,
   reverseEdges,
 } from '../rule.ts';
-import { listMigrations } from './names.ts';
 
 export const reachRules: readonly LintRule[] = [
   {
     code: 'unreachable',
     severity: 'warning',
-    means: 'no path leads from the start to this screen, or none for callers of one of its languages',
+    means: 'no path leads from the start to this screen, or no caller reads this text',
     *find(lint) {
       const { graph } = lint;
       if (graph.isOpen) return;
@@ -59,97 +56,21 @@ export const reachRules: readonly LintRule[] = [
   },
 ];
 
-// Texts in a language whose callers do not come to their screen, because conditions on the way ask for another one.
-function* findUnreadTexts(lint: Lint): Iterable<RuleFinding> {
-  const { parts, graph, langs } = lint;
-  const asks = parts.expressions.some(
-    ({ role, compiled: expression }) => role === 'condition' && readsLanguage(expression),
-  );
-  if (!asks || langs.length < 2 || graph.isCalled) return;
-  const read = findLanguages(lint);
-  for (const { pointer, screen, lang } of parts.wordings) {
-    if (screen === undefined || lang === undefined || !langs.includes(lang) || !graph.reached.has(screen)) continue;
-    if (!pointer.startsWith(`${pointerTo('screens', screen, 'text')}/`) || read.get(screen)?.has(lang)) continue;
-    const message = `No caller who reads "${lang}" comes to screen "${screen}": conditions on the way ask for ${formatNames([...(read.get(screen) ?? [])])}.`;
-    const fix = `Correct the condition that leads to "${screen}", or write its text once, without languages.`;
-    yield { pointer, at: 'key', message, fix };
-  }
-}
+const ONE_LANGUAGE = /^\s*lang\s*==\s*(['"])([A-Za-z-]+)\1\s*$/;
 
-const readsLanguage = (expression: Lint['parts']['expressions'][number]['compiled']) =>
-  expression.ok && expression.value.names.includes('lang');
-
-interface LanguageWay {
-  readonly to: string;
-  readonly when?: string | undefined;
-  readonly set?: Values | undefined;
-}
-
-/** In which languages each screen may be read. What is not known of a condition or a value counts as possible. */
-function findLanguages({ graph, langs, flow, meant, keys }: Lint): ReadonlyMap<string, ReadonlySet<string>> {
-  const read = new Map<string, Set<string>>();
-  const before = previousScreens(graph);
-  const work: (readonly [id: string, lang: string])[] = [];
-  const raise = (to: string, lang: string): void => {
-    const id = meant(to);
-    if (id === undefined || read.get(id)?.has(lang)) return;
-    read.set(id, new Set([...(read.get(id) ?? []), lang]));
-    work.push([id, lang]);
-  };
-  const exit = keys.exit === false ? undefined : findExitScreen(flow);
-  const roots = [flow.start, ...(exit === undefined ? [] : [exit]), ...listMigrations(flow).map(({ to }) => to)];
-  for (const root of roots) for (const lang of langs) raise(root, lang);
-  for (let next = work.pop(); next; next = work.pop()) {
-    const [id, lang] = next;
-    for (const { to, when, set } of listWaysOut(graph.screens.get(id)!)) {
-      if (when !== undefined && evaluateLanguage(when, lang) === false) continue;
-      const value = set?.lang;
-      const into = value === undefined ? [lang] : listLanguages(value, lang, langs);
-      for (const one of into) raise(to, one);
-      // Who changes the language here may go back to where it was another one.
-      const earlier = into.some((one) => one !== lang) ? reachFrom([id], before) : [];
-      for (const one of into) for (const past of earlier) if (read.get(past)?.has(lang)) raise(past, one);
+// An option for callers of one language, with texts for others. Only the plain comparison is read.
+function* findUnreadTexts({ flow, langs }: Lint): Iterable<RuleFinding> {
+  for (const [id, screen] of Object.entries(flow.screens))
+    for (const [at, { id: option, when = '', text }] of (screen.type === 'menu' ? screen.options : []).entries()) {
+      const only = ONE_LANGUAGE.exec(when)?.[2];
+      if (only === undefined || typeof text === 'string' || !langs.includes(only)) continue;
+      for (const lang of Object.keys(text)) {
+        if (lang === only || !langs.includes(lang)) continue;
+        const message = `No caller who reads "${lang}" sees option "${option}" of menu "${id}": its "when" asks for "${only}".`;
+        const fix = 'Correct "when", or write the text once, without languages.';
+        yield { pointer: pointerTo('screens', id, 'options', at, 'text', lang), at: 'key', message, fix };
+      }
     }
-  }
-  return read;
-}
-
-function listWaysOut(screen: Screen): readonly LanguageWay[] {
-  const own = (ways: string | readonly LanguageWay[]) => (typeof ways === 'string' ? [{ to: ways }] : ways);
-  const back = typeof screen.back === 'string' ? [{ to: screen.back }] : [];
-  switch (screen.type) {
-    case 'menu':
-      return [...screen.options, ...back];
-    case 'input':
-      return [{ to: screen.to, set: screen.set }, ...(screen.else === undefined ? [] : own(screen.else)), ...back];
-    case 'list':
-      return [...(screen.pick ? [screen.pick] : []), ...back];
-    case 'call':
-      return [...own(screen.done), ...own(screen.fail)];
-    case 'branch':
-      return screen.branch;
-    case 'flow':
-      return own(screen.done);
-    case 'end':
-      return [];
-  }
-}
-
-/** What an expression gives that reads nothing but the language; undefined where it reads more. */
-function evaluateLanguage(source: string, lang: string): unknown {
-  try {
-    const { names, evaluate } = compileExpression(source);
-    return names.every((name) => name === 'lang') ? evaluate({ lang }) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function listLanguages(value: Json, lang: string, langs: readonly string[]): readonly string[] {
-  const given = typeof value === 'string' && value.startsWith('=') ? evaluateLanguage(value.slice(1), lang) : value;
-  if (given === undefined) return langs;
-  // Any other value is read as the first language.
-  return [typeof given === 'string' && langs.includes(given) ? given : langs[0]!];
 }
 
 interface Traps {

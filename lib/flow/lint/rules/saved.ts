@@ -38,23 +38,23 @@ export const savedRules: readonly LintRule[] = [
         const contract =
           screen.type === 'call' && Object.hasOwn(contracts, screen.service) ? contracts[screen.service] : undefined;
         if (!contract || screen.type !== 'call') continue;
-        const given = Object.keys(screen.with ?? {});
-        const known = Object.keys(contract.input);
-        const unknown = given.filter((name) => !known.includes(name));
+        const names = Object.keys(screen.with ?? {});
+        const inputs = Object.keys(contract.input);
+        const unknown = names.filter((name) => !inputs.includes(name));
         for (const name of unknown) {
-          const meant = nearest(name, known);
-          const message = `Screen "${id}" gives "${screen.service}" a "${name}", which it does not know.${didYouMean(meant)}`;
-          const fix = meant === undefined ? `It takes: ${formatNames(known)}.` : `Write "${meant}".`;
-          yield { pointer: pointerTo('screens', id, 'with', name), at: 'key', message, fix, ...mend(name, known) };
+          const similar = nearest(name, inputs);
+          const message = `Screen "${id}" gives "${screen.service}" a "${name}", which it does not know.${didYouMean(similar)}`;
+          const fix = similar === undefined ? `It takes: ${formatNames(inputs)}.` : `Write "${similar}".`;
+          yield { pointer: pointerTo('screens', id, 'with', name), at: 'key', message, fix, ...mend(name, inputs) };
         }
         shapes ??= variableShapes(lint);
         for (const [name, value] of Object.entries(screen.with ?? {})) {
-          const kind = known.includes(name) ? contract.input[name]!.kind : 'any';
+          const kind = inputs.includes(name) ? contract.input[name]!.kind : 'any';
           const shape = valueShape(value, shapes);
           if (kind === 'any' || !isKnown(shape) || shape.kind === kind) continue;
           yield wrongInput({ id, service: screen.service, name, value, kind, shape });
         }
-        const missing = known.filter((name) => contract.input[name]!.required && !given.includes(name));
+        const missing = inputs.filter((name) => contract.input[name]!.required && !names.includes(name));
         if (unknown.length) continue;
         for (const name of missing) {
           const message = `Screen "${id}" calls "${screen.service}" without "${name}", and then it always fails.`;
@@ -81,8 +81,8 @@ interface GivenInput {
 function wrongInput({ id, service, name, value, kind, shape }: GivenInput): RuleFinding {
   const isExpression = typeof value === 'string' && value.startsWith('=');
   const what = isExpression ? `"${value.slice(1)}"` : showValue(value);
-  const wanted = KIND_WORDS[kind];
-  const message = `Screen "${id}" gives "${service}" ${what}, ${KIND_WORDS[shape.kind]}, as "${name}", which is ${wanted}: it always fails.`;
+  const kindWords = KIND_WORDS[kind];
+  const message = `Screen "${id}" gives "${service}" ${what}, ${KIND_WORDS[shape.kind]}, as "${name}", which is ${kindWords}: it always fails.`;
   const pointer = pointerTo('screens', id, 'with', name);
   const severity = !isExpression || shape.isSure ? 'error' : 'warning';
   if (typeof value === 'number' && kind === 'text')
@@ -96,7 +96,7 @@ function wrongInput({ id, service, name, value, kind, shape }: GivenInput): Rule
   const fix =
     isExpression && shape.kind === 'number' && kind === 'text'
       ? `Write "=str(${value.slice(1)})".`
-      : `Give it ${wanted}.`;
+      : `Give it ${kindWords}.`;
   return { pointer, message, fix, severity };
 }
 
@@ -160,8 +160,8 @@ interface Saved {
 }
 
 function compareKinds({ write, variable, shape }: Saved, lint: Lint): RuleFinding | undefined {
-  const wanted = KINDS[variable.type];
-  if (!isKnown(shape) || shape.kind === wanted) return undefined;
+  const kind = KINDS[variable.type];
+  if (!isKnown(shape) || shape.kind === kind) return undefined;
   const { name, pointer, isKey } = write;
   const value = isKey ? readPointer(lint.flow, pointer) : undefined;
   const what =
@@ -170,14 +170,14 @@ function compareKinds({ write, variable, shape }: Saved, lint: Lint): RuleFindin
       : isKey
         ? showValue(value)
         : 'what it saves';
-  const message = `${capitalize(describePlace(pointer))} puts ${what}, ${KIND_WORDS[shape.kind]}, into "${name}", which is ${KIND_WORDS[wanted]}.`;
+  const message = `${capitalize(describePlace(pointer))} puts ${what}, ${KIND_WORDS[shape.kind]}, into "${name}", which is ${KIND_WORDS[kind]}.`;
   const number =
-    shape.kind === 'text' && wanted === 'number' && !isKey
+    shape.kind === 'text' && kind === 'number' && !isKey
       ? 'Accept a number: "accept": { "number": true }; or declare'
       : 'Write another value, or declare';
   const isLiteral = isKey && !(typeof value === 'string' && value.startsWith('='));
   const isSure = isLiteral || shape.isSure;
-  const mend = isLiteral ? mendLiteral(value, wanted) : isKey ? undefined : mendSaver(write, shape, lint);
+  const mend = isLiteral ? mendLiteral(value, kind) : isKey ? undefined : mendSaver(write, shape, lint);
   return {
     pointer,
     message,

@@ -1,9 +1,10 @@
 // Secret variables: where their values would be shown, or kept after the turn; and PINs that are kept because they are no secrets.
 
 import { type Node, parseExpression } from '../../expression/parse.ts';
-import { isInteractive, type Variable } from '../../format/flow.ts';
+import type { Variable } from '../../format/flow.ts';
 import { capitalize, describePlace, type Mend, writeValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
+import { isInteractive } from '../../screens/kinds.ts';
 import type { ExpressionPart } from '../parts.ts';
 import { type Lint, type LintRule, reachFrom } from '../rule.ts';
 

@@ -59,6 +59,7 @@ export const signRules: readonly LintRule[] = [
           const [braced, at] = [`{${inside}}`, match.index];
           const message = `${place} prints ${written} as it stands: single braces mean nothing.`;
           const isAmount = dollar !== '' && lint.vars.get(path)?.type !== 'string';
+          const isCertain = !isAmount && prints(lint, path);
           const fix = dollar
             ? `Write {${braced}} to print the value of "${path}", or \${${braced}} for a dollar sign before it.`
             : `Write {${braced}} to print the value of "${path}".`;
@@ -67,7 +68,7 @@ export const signRules: readonly LintRule[] = [
             at,
             message,
             fix,
-            ...(!isAmount && { mend: { old: written, text: `{${braced}}` } }),
+            ...(isCertain && { mend: { old: written, text: `{${braced}}` } }),
           };
         }
       }
@@ -145,10 +146,10 @@ type SignMend = Required<Pick<Mend, 'old' | 'text'>>;
 function mendSign(source: string, offset: number): SignMend | undefined {
   const rest = source.slice(offset);
   for (const [sign, instead] of SIGNS) {
-    const found = sign.exec(rest);
-    if (!found) continue;
-    const old = found[0];
-    const text = instead === '$1' ? found[1]! : instead.replace('$1', () => found[1] ?? '');
+    const match = sign.exec(rest);
+    if (!match) continue;
+    const old = match[0];
+    const text = instead === '$1' ? match[1]! : instead.replace('$1', () => match[1] ?? '');
     const word = /^[a-z]+$/i.test(old) ? text.toLowerCase() : text;
     if (word === old) return undefined;
     const isWord = /^[a-z]+$/.test(word) && !/^[\w${]/.test(old);
@@ -161,9 +162,9 @@ function mendSign(source: string, offset: number): SignMend | undefined {
   const [, name] = /^([A-Za-z_]\w*)\s*\(/.exec(rest) ?? [];
   const same = name === undefined ? undefined : SAME_FUNCTIONS.get(name.toLowerCase());
   if (same !== undefined && !Object.hasOwn(FUNCTIONS, name!)) return { old: name!, text: same };
-  const meant =
+  const similar =
     name === undefined || Object.hasOwn(FUNCTIONS, name) ? undefined : findNearest(name, Object.keys(FUNCTIONS));
-  return meant?.isAlone ? { old: name!, text: meant.name } : undefined;
+  return similar?.isAlone ? { old: name!, text: similar.name } : undefined;
 }
 
 const WHOLE_PATH = new RegExp(`^${PATH}$`);
@@ -243,7 +244,7 @@ function* missingBraces(lint: Lint, part: Wordings[number]): Iterable<RuleFindin
     at,
     message: `${place} prints ${showValue(text)} as it stands, not the value of "${path}".`,
     fix: `Write {{${path}}} to print the value of "${path}".`,
-    mend: { old: text, text: `{{${path}}}` },
+    ...(prints(lint, path) && { mend: { old: text, text: `{{${path}}}` } }),
   });
   const [whole, equal, root] = EQUALS_PATH.exec(source) ?? [];
   if (whole !== undefined && isKnown(lint, part, root!)) yield find(whole, equal!, 0);
@@ -263,6 +264,14 @@ function* missingBraces(lint: Lint, part: Wordings[number]): Iterable<RuleFindin
       if (sample !== undefined && typeof sample !== 'object') yield find(path, path, index);
     }
   }
+}
+
+/** Whether a text may print a path: not a secret, and not a whole list or object. */
+function prints({ vars }: Lint, path: string): boolean {
+  const variable = vars.get(/^\w+/.exec(path)![0]);
+  if (!variable) return true;
+  const isWhole = /^\w+$/.test(path);
+  return !variable.secret && !(isWhole && (variable.type === 'array' || variable.type === 'object'));
 }
 
 function isKnown({ vars }: Lint, { also }: Pick<Wordings[number], 'also'>, name: string): boolean {

@@ -51,17 +51,17 @@ export const textRules: readonly LintRule[] = [
     *find({ flow, parts }) {
       if (flow.limits?.charset === 'any') return;
       for (const { pointer, source, compiled } of parts.wordings) {
-        const found = compiled.ok ? nonGsm7(source) : [];
-        if (!found.length) continue;
-        const characters = found
+        const strange = compiled.ok ? nonGsm7(source) : [];
+        if (!strange.length) continue;
+        const characters = strange
           .slice(0, 10)
           .map((one) => showValue(one))
           .join(', ');
         const message = `${capitalize(describePlace(pointer))} has ${characters}: a screen with it holds 80 characters, not 182.`;
         const fix = `Replace ${characters}, or set "limits": { "charset": "any" } if it is meant.`;
-        const isTypeset = found.every((one) => TYPESET.has(one));
+        const isTypeset = strange.every((one) => TYPESET.has(one));
         const mend = isTypeset && { mend: { text: JSON.stringify(typePlain(source)) } };
-        yield { pointer, at: source.indexOf(found[0]!), message, fix, ...mend };
+        yield { pointer, at: source.indexOf(strange[0]!), message, fix, ...mend };
       }
     },
   },
@@ -99,13 +99,13 @@ function* wordingFaults(wordings: Wordings, ofFilters: boolean): Iterable<RuleFi
     const written = /^[A-Za-z_]\w*/.exec(source.slice(offset))?.[0] ?? '';
     const isUnknown = isFilter && !Object.hasOwn(FILTERS, written);
     const same = isUnknown ? SAME_FILTERS.get(written.toLowerCase()) : undefined;
-    const meant = same
+    const similar = same
       ? { name: same, isAlone: true }
       : isUnknown
         ? findNearest(written, Object.keys(FILTERS))
         : undefined;
-    const mend = meant?.isAlone
-      ? { old: written, text: meant.name }
+    const mend = similar?.isAlone
+      ? { old: written, text: similar.name }
       : (mendCurrency(source.slice(offset)) ?? mendBraces(source, offset));
     yield { pointer, at: offset, message: compiled.error.message, fix, ...(mend && { mend }) };
   }

@@ -8,8 +8,9 @@ import { showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
 import { fitsScreen, nonGsm7, screenPages, ucs2Units } from '../../run/render.ts';
-import { type Behaviour, type FlowScope, flowScope } from '../../run/scope.ts';
-import { KINDS } from '../../run/screen-kinds.ts';
+import { type FlowScope, flowScope } from '../../run/scope.ts';
+import type { Behaviour } from '../../screens/kind.ts';
+import { findKind, KINDS } from '../../screens/kinds.ts';
 import { getList, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 
 export const lengthRules: readonly LintRule[] = [
@@ -85,36 +86,15 @@ interface SampleScreen {
 
 function* checkScreen(room: SizeCheck, { id, screen, values }: SampleScreen): Iterable<RuleFinding> {
   const pointer = pointerTo('screens', id, 'text');
-  switch (screen.type) {
-    case 'menu': {
-      // Options that depend on conditions may all be there.
-      const options = screen.options.map(({ when: _, ...option }) => option);
-      yield* checkPages(room, {
-        id,
-        screen,
-        values,
-        pointer,
-        shown: KINDS.menu.behaviour({ ...screen, options }, room.scope),
-      });
-      break;
-    }
-    case 'input': {
-      const { accept: _, ...asked } = screen;
-      yield* checkPages(room, { id, screen, values, pointer, shown: KINDS.input.behaviour(asked, room.scope) });
-      break;
-    }
-    case 'list':
-      yield* checkList(room, { id, screen, values });
-      break;
-    case 'end':
-      yield* checkSinglePage(room, {
-        pointer,
-        what: `The end "${id}"`,
-        shown: KINDS.end.behaviour(screen, room.scope),
-        values,
-      });
-      break;
+  if (screen.type === 'list') {
+    yield* checkList(room, { id, screen, values });
+    return;
   }
+  const kind = findKind(screen);
+  const shown = kind.behaviour(kind.largest?.(screen) ?? screen, room.scope);
+  if (kind.waits) yield* checkPages(room, { id, screen, values, pointer, shown });
+  else if ('text' in screen)
+    yield* checkSinglePage(room, { pointer, what: `The ${screen.type} "${id}"`, shown, values });
 }
 
 const ROWS = '_rows';
@@ -223,11 +203,11 @@ function longestValue({ type, max, sample, default: initial }: Variable, filters
   switch (type) {
     case 'string': {
       if (BY_FILTER[filters[0] ?? '']) return sample ?? guessValue(filters);
-      const known = [sample, initial].filter((one) => typeof one === 'string');
+      const texts = [sample, initial].filter((one) => typeof one === 'string');
       // One character of a sample that GSM has not makes the whole screen hold less.
-      const wide = known.flatMap(nonGsm7)[0] ?? 'W';
+      const wide = texts.flatMap(nonGsm7)[0] ?? 'W';
       if (max !== undefined) return wide.repeat(Math.floor(Math.min(max, CHARACTERS_MAX) / wide.length));
-      return known.sort((a, b) => b.length - a.length)[0] ?? guessValue(filters);
+      return texts.sort((a, b) => b.length - a.length)[0] ?? guessValue(filters);
     }
     case 'number':
       return sample ?? guessValue(['number']);

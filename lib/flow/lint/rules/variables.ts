@@ -17,6 +17,8 @@ interface Use {
   readonly also: readonly string[];
   /** Whether it stands in an expression, where texts have quotation marks. */
   readonly isInExpression?: true;
+  /** Whether a field of it is read: `.name` follows. */
+  readonly hasField?: boolean;
 }
 
 export const variableRules: readonly LintRule[] = [
@@ -63,16 +65,16 @@ export const variableRules: readonly LintRule[] = [
     *find(lint) {
       const { flows, vars, parts } = lint;
       if (!flows) return;
-      const given = new Set([...Object.keys(DOOR_NAMES), ...listGivenNames(lint)]);
+      const filled = new Set([...Object.keys(DOOR_NAMES), ...listGivenNames(lint)]);
       const free = Object.keys(DOOR_NAMES).filter((name) => !vars.has(name));
       const broken = parts.expressions.some(({ compiled: expression }) => !expression.ok);
-      const seen = new Set<string>();
+      const reported = new Set<string>();
       if (broken) return;
       for (const { name, pointer } of listReads(lint)) {
         const variable = vars.get(name);
-        if (!variable || given.has(name) || variable.default !== undefined || seen.has(name) || name === 'lang')
+        if (!variable || filled.has(name) || variable.default !== undefined || reported.has(name) || name === 'lang')
           continue;
-        seen.add(name);
+        reported.add(name);
         const door = lint.nearest(name, free);
         const place = describePlace(pointer);
         const message = `Variable "${name}" is always null: ${place} reads it, and nothing sets it.${didYouMean(door)}`;
@@ -134,8 +136,8 @@ function* listGivenNames({ flow, flows, parts, vars, varNames, nearest }: Lint):
   for (const { name, of } of parts.writes) {
     if (of !== undefined && of !== flow.flow) continue;
     // A misspelt name is reported as such.
-    const meant = vars.has(name) ? name : nearest(name, varNames);
-    if (meant !== undefined) yield meant;
+    const similar = vars.has(name) ? name : nearest(name, varNames);
+    if (similar !== undefined) yield similar;
   }
   for (const other of flows?.values() ?? [])
     for (const screen of Object.values(other.screens))
@@ -147,12 +149,16 @@ function listReads({ flow, parts }: Lint): Use[] {
   const uses: Use[] = [];
   for (const { pointer, source, shift, also, compiled } of parts.expressions) {
     if (!compiled.ok) continue;
-    for (const name of compiled.value.names)
-      uses.push({ name, pointer, at: shift + findOffset(name, source), also, isInExpression: true });
+    for (const name of compiled.value.names) {
+      const at = findOffset(name, source);
+      const hasField = source[at + name.length] === '.';
+      uses.push({ name, pointer, at: shift + at, also, isInExpression: true, hasField });
+    }
   }
   for (const { pointer, also, compiled } of parts.wordings) {
     if (!compiled.ok) continue;
-    for (const { root, offset } of compiled.value.paths) uses.push({ name: root, pointer, at: offset, also });
+    for (const { root, path, offset } of compiled.value.paths)
+      uses.push({ name: root, pointer, at: offset, also, hasField: path[root.length] === '.' });
   }
   for (const [id, screen] of Object.entries(flow.screens)) {
     const same = screen.type === 'input' ? screen.accept?.sameAs : undefined;
@@ -164,8 +170,8 @@ function listReads({ flow, parts }: Lint): Use[] {
 
 function findOffset(name: string, source: string): number {
   const tokens = readTokens(source);
-  const found = tokens.find(({ kind, text }, at) => kind === 'name' && text === name && tokens[at - 1]?.text !== '.');
-  return found?.at ?? 0;
+  const token = tokens.find(({ kind, text }, at) => kind === 'name' && text === name && tokens[at - 1]?.text !== '.');
+  return token?.at ?? 0;
 }
 
 function calledVars({ flows }: Lint, name: string): ReadonlyMap<string, Variable> | undefined {
@@ -175,29 +181,31 @@ function calledVars({ flows }: Lint, name: string): ReadonlyMap<string, Variable
 
 function unknownVariable(lint: Lint, use: Use, of?: string): RuleFinding {
   const { name, pointer, at } = use;
-  const known = of === undefined ? lint.varNames : [...(calledVars(lint, of)?.keys() ?? [])];
-  const meant = lint.nearest(name, known);
+  const names = of === undefined ? lint.varNames : [...(calledVars(lint, of)?.keys() ?? [])];
+  const similar = lint.nearest(name, names);
   const owner = of === undefined ? '"vars"' : `"vars" of the flow "${of}"`;
   const message = `${capitalize(describePlace(pointer))} names the variable "${name}", which is not in ${owner}.`;
   const fix =
-    meant === undefined
-      ? `Declare "${name}" in ${owner}${known.length ? `, or write one of: ${formatNames(known)}` : ''}.`
-      : `Write "${meant}", or declare "${name}" in ${owner}.`;
+    similar === undefined
+      ? `Declare "${name}" in ${owner}${names.length ? `, or write one of: ${formatNames(names)}` : ''}.`
+      : `Write "${similar}", or declare "${name}" in ${owner}.`;
   const place = { pointer, ...(at !== undefined && { at }) };
   return {
     ...place,
-    message: message + didYouMean(meant),
+    message: message + didYouMean(similar),
     fix,
-    ...(of === undefined ? mendUse(lint, use) : lint.mend(name, known)),
+    ...(of === undefined ? mendUse(lint, use) : lint.mend(name, names)),
   };
 }
 
 // A word that is a text of the flow, the field of a row, or a misspelt variable.
-function mendUse(lint: Lint, { name, pointer, also, isInExpression }: Use): { readonly mend?: Mend } {
+function mendUse(lint: Lint, { name, pointer, also, isInExpression, hasField }: Use): { readonly mend?: Mend } {
   if (isInExpression && listChoices(lint).has(name)) return { mend: { old: name, text: `'${name}'` } };
   const [, screen = ''] = parsePointer(pointer);
   if (also.includes('row') && hasRowField(lint, screen, name)) return { mend: { old: name, text: `row.${name}` } };
-  return lint.mend(name, lint.varNames);
+  const fix = lint.mend(name, lint.varNames);
+  // Only objects have fields.
+  return hasField && lint.vars.get(fix.mend?.text ?? '')?.type !== 'object' ? {} : fix;
 }
 
 const choices = new WeakMap<Lint, ReadonlySet<string>>();
@@ -206,10 +214,10 @@ function listChoices(lint: Lint): ReadonlySet<string> {
   const { flow } = lint;
   const known = choices.get(lint);
   if (known) return known;
-  const found = Object.values(flow.screens).flatMap((screen) =>
+  const answers = Object.values(flow.screens).flatMap((screen) =>
     screen.type === 'input' && Array.isArray(screen.accept?.oneOf) ? screen.accept.oneOf.map(String) : [],
   );
-  const made = new Set([...(flow.langs ?? []), ...found]);
+  const made = new Set([...(flow.langs ?? []), ...answers]);
   choices.set(lint, made);
   return made;
 }

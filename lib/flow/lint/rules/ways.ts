@@ -1,7 +1,14 @@
-// Ways on: conditions that never hold or leave none, options of menus, and the keys that callers press.
+// Ways on: conditions that never hold or leave none, the keys that callers press, and options that say the same or their own number.
 
 import { toAsciiDigits } from '../../expression/values.ts';
-import { DEFAULT_KEYS, type Keys, type MenuScreen, type NavigationKey } from '../../format/flow.ts';
+import {
+  DEFAULT_KEYS,
+  type Keys,
+  type MenuScreen,
+  type NavigationKey,
+  type Option,
+  type Text,
+} from '../../format/flow.ts';
 import { capitalize, describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import type { LintRule, RuleFinding } from '../rule.ts';
@@ -61,54 +68,6 @@ export const wayRules: readonly LintRule[] = [
     },
   },
   {
-    code: 'attempts-without-else',
-    severity: 'error',
-    means: 'an input counts refused answers, and does not say where the last one leads',
-    *find({ flow }) {
-      for (const [id, screen] of Object.entries(flow.screens)) {
-        if (screen.type !== 'input' || screen.attempts === undefined || screen.else !== undefined) continue;
-        const message = `Screen "${id}" allows ${screen.attempts} attempts, and does not say what comes after them.`;
-        yield { pointer: pointerTo('screens', id, 'attempts'), message, fix: `Add "else": a screen id, to "${id}".` };
-      }
-    },
-  },
-  {
-    code: 'else-without-attempts',
-    severity: 'warning',
-    means: 'an input says where it leads after the last attempt, and allows any number of them',
-    *find({ flow }) {
-      for (const [id, screen] of Object.entries(flow.screens)) {
-        if (screen.type !== 'input' || screen.attempts !== undefined || screen.else === undefined) continue;
-        const message = `Screen "${id}" never goes on to "${screen.else}": it sets no "attempts".`;
-        yield {
-          pointer: pointerTo('screens', id, 'else'),
-          message,
-          fix: `Add "attempts": 3 to "${id}", or remove "else".`,
-        };
-      }
-    },
-  },
-  {
-    code: 'dup-option',
-    severity: 'error',
-    means: 'two options of a menu have the same id',
-    *find({ flow }) {
-      for (const [id, screen] of Object.entries(flow.screens)) {
-        if (screen.type !== 'menu') continue;
-        const seen = new Set<string>();
-        const ids = screen.options.map((option) => option.id);
-        for (const [at, option] of screen.options.entries()) {
-          const message = `Menu "${id}" has two options with the id "${option.id}"; only one could be chosen.`;
-          const pointer = pointerTo('screens', id, 'options', at, 'id');
-          const name = nameOption(option);
-          const mend = name !== undefined && !ids.includes(name) && { mend: { text: JSON.stringify(name) } };
-          if (seen.has(option.id)) yield { pointer, message, fix: `Rename one option "${option.id}".`, ...mend };
-          seen.add(option.id);
-        }
-      }
-    },
-  },
-  {
     code: 'key-clash',
     severity: 'error',
     means: 'one key would do two things',
@@ -119,31 +78,51 @@ export const wayRules: readonly LintRule[] = [
     },
   },
   {
-    code: 'hidden-without-key',
-    severity: 'error',
-    means: 'an option is hidden and has no key of its own, so that nobody can know what to press',
-    *find({ flow }) {
+    code: 'same-words',
+    severity: 'warning',
+    means: 'two options of a menu say the same, so that callers cannot tell them apart',
+    *find({ flow, langs }) {
       for (const [id, screen] of Object.entries(flow.screens)) {
         if (screen.type !== 'menu') continue;
-        for (const [at, option] of screen.options.entries()) {
-          if (!option.hidden || option.key !== undefined) continue;
-          const message = `Option "${option.id}" of menu "${id}" is hidden and has no "key".`;
-          const fix = `Add "key": "*", or any other key, to "${option.id}"; or remove "hidden".`;
-          yield { pointer: pointerTo('screens', id, 'options', at, 'hidden'), message, fix };
+        // Of options that conditions show, only one may be there.
+        const shown = [...screen.options.entries()].filter(
+          ([, { when, hidden: isHidden }]) => when === undefined && !isHidden,
+        );
+        for (const [place, [at, option]] of shown.entries()) {
+          const isTwin = (lang: string, text: Text) => {
+            const mine = readWords(option.text, lang)?.toLowerCase();
+            return mine !== undefined && mine === readWords(text, lang)?.toLowerCase();
+          };
+          const twin = shown.slice(0, place).find(([, { text }]) => langs.some((lang) => isTwin(lang, text)))?.[1];
+          const lang = twin && langs.find((one) => isTwin(one, twin.text));
+          if (lang === undefined) continue;
+          const words = showValue(readWords(option.text, lang));
+          const message = `Options "${twin!.id}" and "${option.id}" of menu "${id}" both say ${words}.`;
+          const fix = 'Write for one of them what it does otherwise, or remove it.';
+          yield { pointer: pointerTo('screens', id, 'options', at, 'text'), message, fix };
         }
+      }
+    },
+  },
+  {
+    code: 'typed-number',
+    severity: 'warning',
+    means: 'the text of an option begins with its number, which the menu writes too',
+    *find({ flow, parts }) {
+      for (const { pointer, source } of parts.wordings) {
+        const [, id, at] = /^\/screens\/([^/]+)\/options\/(\d+)\/text(?:\/|$)/.exec(pointer) ?? [];
+        const [typed, number] = NUMBERED.exec(source) ?? [];
+        const screen = id === undefined ? undefined : flow.screens[id];
+        if (typed === undefined || screen?.type !== 'menu' || number !== readNumber(screen.options, Number(at)))
+          continue;
+        const message = `${capitalize(describePlace(pointer))} begins with ${showValue(typed)}: callers read "${number}. ${source}".`;
+        yield { pointer, at: 0, message, fix: `Remove ${showValue(typed)}.`, mend: { old: typed, text: '' } };
       }
     },
   },
 ];
 
 const isSame = (one: string, other: string) => one.replace(/\s+/g, '') === other.replace(/\s+/g, '');
-
-// By what it says in its first language.
-function nameOption({ text }: MenuScreen['options'][number]): string | undefined {
-  const words = /[A-Za-z]+(?: [A-Za-z]+)*/.exec(typeof text === 'string' ? text : (Object.values(text)[0] ?? ''))?.[0];
-  const [first, ...rest] = words?.toLowerCase().split(' ').slice(0, 4) ?? [];
-  return first === undefined ? undefined : first + rest.map(capitalize).join('');
-}
 
 const NAVIGATION: readonly NavigationKey[] = ['back', 'home', 'more', 'exit'];
 
@@ -169,24 +148,36 @@ function* navigationClashes(keys: Keys, own: { readonly [key in NavigationKey]?:
 }
 
 function* menuClashes(id: string, { options }: MenuScreen, keys: Keys): Iterable<RuleFinding> {
-  const taken = new Map<string, string>();
-  for (const name of NAVIGATION) if (keys[name] !== false) taken.set(toAsciiDigits(keys[name]), `the key ${name}`);
+  const uses = new Map<string, string>();
+  for (const name of NAVIGATION) if (keys[name] !== false) uses.set(toAsciiDigits(keys[name]), `the key ${name}`);
   let number = 0;
   for (const [at, option] of options.entries()) {
     if (option.key !== undefined) continue;
     number++;
-    const other = taken.get(String(number));
+    const other = uses.get(String(number));
     const pointer = pointerTo('screens', id, 'options', at);
     const message = `Option "${option.id}" of menu "${id}" would be number ${number}, and "${number}" is ${other}.`;
     if (other) yield { pointer, message, fix: `Give ${other} another key than "${number}" in "keys".` };
   }
-  for (let one = 1; one <= number; one++) taken.set(String(one), `the number of another option`);
+  for (let one = 1; one <= number; one++) uses.set(String(one), `the number of another option`);
   for (const [at, option] of options.entries()) {
     if (option.key === undefined) continue;
-    const other = taken.get(toAsciiDigits(option.key));
+    const other = uses.get(toAsciiDigits(option.key));
     const pointer = pointerTo('screens', id, 'options', at, 'key');
     const message = `Option "${option.id}" of menu "${id}" has the key "${option.key}", which is ${other} too.`;
     if (other) yield { pointer, message, fix: `Give option "${option.id}" another key than "${option.key}".` };
-    taken.set(toAsciiDigits(option.key), `the key of option "${option.id}"`);
+    uses.set(toAsciiDigits(option.key), `the key of option "${option.id}"`);
   }
+}
+
+function readWords(text: Text, lang: string): string | undefined {
+  return (typeof text === 'string' ? text : text[lang])?.trim();
+}
+
+const NUMBERED = /^(\d{1,2})\s?[.):-]\s+(?=\S)/;
+
+/** The number or key that the menu writes before an option. */
+function readNumber(options: readonly Option[], at: number): string {
+  const own = options[at]?.key;
+  return own ?? String(options.slice(0, at + 1).filter(({ key }) => key === undefined).length);
 }

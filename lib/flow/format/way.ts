@@ -1,0 +1,30 @@
+// What flows and their screens are written with: texts, values, durations, and ways from one screen to another.
+
+import type { Json } from '../../json/json.ts';
+
+/** One text for all languages, or one per language. */
+export type Text = string | { readonly [lang: string]: string };
+
+/** A JSON value; a string that begins with `=` is an expression. */
+export type Value = Json;
+export type Values = { readonly [name: string]: Value };
+
+/** One way out of a screen. The first whose `when` holds is taken; the last has no `when`. */
+export interface Way {
+  readonly when?: string;
+  readonly set?: Values;
+  readonly to: string;
+  readonly track?: string;
+}
+
+/** `done`, `fail` and `branch` as a list of ways: a screen id alone is one way without a condition. */
+export function listWays(ways: string | readonly Way[]): readonly Way[] {
+  return typeof ways === 'string' ? [{ to: ways }] : ways;
+}
+
+/** Milliseconds of `800ms`, `3s` or `2m`, or undefined when it is none of these. */
+export function durationMs(text: string): number | undefined {
+  const match = /^(\d{1,7})(ms|s|m)$/.exec(text);
+  const unit = { ms: 1, s: 1_000, m: 60_000 } as const;
+  return match ? Number(match[1]) * unit[match[2] as keyof typeof unit] : undefined;
+}

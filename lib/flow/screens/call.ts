@@ -1,0 +1,127 @@
+// The kind `call`: a service is called, and its result decides where the flow goes on. The caller sees it only if it takes long.
+
+import { durationMs, listWays, type Values, type Way } from '../format/way.ts';
+import { FLOW_LIMITS } from '../limits.ts';
+import { type AnyScreen, type ScreenKeys, type ScreenKind, SILENT } from './kind.ts';
+import { buildTransitions, entryTrack, markWays, meta, waySteps } from './transitions.ts';
+
+export interface CallScreen extends AnyScreen {
+  readonly type: 'call';
+  readonly service: string;
+  readonly with?: Values;
+  readonly save?: string;
+  /** Such as `3s` or `800ms`. */
+  readonly timeout?: string;
+  /** Tries after the first. */
+  readonly retry?: number;
+  readonly done: string | readonly Way[];
+  readonly fail: string | readonly Way[];
+}
+
+export const call: ScreenKind<CallScreen> = {
+  schema: {
+    about: 'A service is asked.',
+    description: 'A service is asked; the caller sees nothing of it unless it takes long.',
+    required: ['service', 'done', 'fail'],
+    properties: {
+      service: {
+        description: 'Name of the service.',
+        type: 'string',
+        pattern: '^[A-Za-z][A-Za-z0-9_.-]{0,127}$',
+        examples: [
+          'account.exists',
+          'account.create',
+          'account.verifyPin',
+          'account.changePin',
+          'http.get',
+          'http.post',
+        ],
+      },
+      with: {
+        description: 'What the service gets; a string that begins with `=` is an expression.',
+        $ref: '#/definitions/values',
+        examples: [{ phone: '=phoneNumber' }],
+      },
+      save: { description: 'The variable that keeps what it answers.', type: 'string', examples: ['account'] },
+      timeout: {
+        description: 'The longest that one try may take, at most 60s.',
+        type: 'string',
+        pattern: '^[1-9][0-9]{0,6}(ms|s|m)$',
+        default: '5s',
+        examples: ['3s', '800ms'],
+      },
+      retry: {
+        description: 'Tries after the first.',
+        type: 'integer',
+        minimum: 0,
+        maximum: 3,
+        default: 0,
+        examples: [1],
+      },
+      done: {
+        description: 'Where it goes on after an answer: a screen id, or ways of which the first that holds is taken.',
+        $ref: '#/definitions/ways',
+      },
+      fail: {
+        description: 'Where it goes on after a failure or timeout; `error` is in reach of its conditions.',
+        $ref: '#/definitions/ways',
+        examples: ['sorry', [{ when: "error.code == 'ERR_TIMEOUT'", to: 'later' }, { to: 'sorry' }]],
+      },
+    } satisfies ScreenKeys<CallScreen>,
+    snippet: { service: '$1', with: {}, save: '$2', done: '$3', fail: '$4' },
+  },
+
+  waits: false,
+  targets: ({ done, fail }) => [...listWays(done), ...listWays(fail)].map(({ to }) => to),
+
+  state: (screen, place) => ({
+    meta: { ...meta(place, screen), with: screen.with ?? {} },
+    ...entryTrack(screen),
+    invoke: {
+      id: place.path,
+      src: screen.service,
+      onDone: buildTransitions(place, screen.done, {
+        guard: 'answered',
+        action: 'receive',
+        ...(screen.save !== undefined && { save: screen.save }),
+      }),
+      onError: buildTransitions(place, screen.fail, { guard: 'failed', action: 'giveUp' }),
+    },
+  }),
+  behaviour: SILENT,
+
+  parts: (screen, reader) => {
+    reader.save(['save'], screen.save);
+    reader.values(['with'], screen.with, 'service');
+    reader.ways(['done'], screen.done);
+    reader.ways(['fail'], screen.fail, ['error']);
+  },
+  rules: [
+    {
+      code: 'long-timeout',
+      severity: 'error',
+      means: 'a call may take longer than any call may',
+      *find({ timeout }, { id, pointer }) {
+        if (timeout === undefined || (durationMs(timeout) ?? 0) <= FLOW_LIMITS.callTimeoutMaxMs) return;
+        const most = `${FLOW_LIMITS.callTimeoutMaxMs / 1_000}s`;
+        const message = `The call "${id}" may take ${timeout}, and ${most} is the most.`;
+        const fix = `Write at most "${most}" for "${timeout}".`;
+        yield { pointer: pointer('timeout'), message, fix, mend: { old: timeout, text: most } };
+      },
+    },
+  ],
+
+  mark: ({ invoke }, mark) => {
+    const { onDone, onError, ...rest } = invoke as { readonly onDone: unknown; readonly onError: unknown };
+    return { invoke: { ...rest, onDone: markWays(onDone, 'done', mark), onError: markWays(onError, 'fail', mark) } };
+  },
+  card: ({ service, timeout, retry }) => {
+    const time = timeout === undefined ? [] : [`${timeout}${retry ? ` × ${retry + 1}` : ''}`];
+    return { chips: [{ sign: 'service', text: service }, ...time.map((text) => ({ sign: 'time', text }) as const)] };
+  },
+  steps: ({ done, fail, save }, { path }) => [
+    ...waySteps(done, { slot: 'done', event: `xstate.done.actor.${path}`, word: 'done', role: 'on' }, save),
+    ...waySteps(fail, { slot: 'fail', event: `xstate.error.actor.${path}`, word: 'fail', role: 'error' }, 'error'),
+  ],
+  summary: ({ service }) => `Calls ${service}.`,
+};

@@ -1,0 +1,57 @@
+// The kind `end`: shows the last text and closes the session; in a called flow, returns to the flow that called it.
+
+import type { Text, Values } from '../format/way.ts';
+import type { AnyScreen, ScreenKeys, ScreenKind } from './kind.ts';
+import { meta, trackAction } from './transitions.ts';
+
+export interface EndScreen extends AnyScreen {
+  readonly type: 'end';
+  readonly text: Text;
+  /** What a calling flow gets. */
+  readonly output?: Values;
+}
+
+export const end: ScreenKind<EndScreen> = {
+  schema: {
+    about: 'Says goodbye.',
+    description: 'Says goodbye and ends the conversation, or returns to the flow that called this one.',
+    required: ['text'],
+    properties: {
+      text: {
+        description: 'The last words; they must fit one screen.',
+        $ref: '#/definitions/text',
+        examples: ['Thank you, {{name}}.'],
+      },
+      output: {
+        description: 'What a calling flow gets; a string that begins with `=` is an expression.',
+        $ref: '#/definitions/values',
+        examples: [{ ok: true, name: '=name' }],
+      },
+    } satisfies ScreenKeys<EndScreen>,
+    snippet: { text: '$1' },
+  },
+
+  waits: false,
+  targets: () => [],
+
+  state: (screen, place) => {
+    const entry = [
+      ...(screen.track === undefined ? [] : [trackAction(screen.track)]),
+      ...(screen.output ? [{ type: 'output', params: { of: place.flow, values: screen.output } }] : []),
+    ];
+    return { type: 'final', meta: meta(place, screen), ...(entry.length && { entry }) };
+  },
+  behaviour: (screen, scope) => {
+    const text = scope.phrase(screen.text);
+    return { listsExit: false, show: (context, lang) => ({ text: text.render(context, lang), rows: [] }) };
+  },
+
+  parts: (screen, reader) => {
+    reader.text(['text'], screen.text);
+    reader.values(['output'], screen.output, 'output');
+  },
+
+  mark: () => ({}),
+  card: ({ text }) => ({ text }),
+  steps: () => [],
+};

@@ -1,0 +1,82 @@
+// The kind `flow`: another flow runs here, and comes back when it has ended.
+
+import { listWays, type Values, type Way } from '../format/way.ts';
+import {
+  type AnyScreen,
+  type ScreenKeys,
+  type ScreenKind,
+  type ScreenPlace,
+  SILENT,
+  type StateConfig,
+} from './kind.ts';
+import { buildTransitions, entryTrack, markWays, meta, waySteps } from './transitions.ts';
+
+export interface FlowScreen extends AnyScreen {
+  readonly type: 'flow';
+  readonly flow: string;
+  readonly with?: Values;
+  readonly save?: string;
+  readonly done: string | readonly Way[];
+}
+
+export const flow: ScreenKind<FlowScreen> = {
+  schema: {
+    about: 'Another flow runs here.',
+    description: 'Another flow runs here, and comes back when it has ended.',
+    required: ['flow', 'done'],
+    properties: {
+      flow: { description: 'Name of the other flow.', type: 'string', examples: ['login'] },
+      with: {
+        description:
+          'Variables of the other flow that get these values; a string that begins with `=` is an expression.',
+        $ref: '#/definitions/values',
+        examples: [{ phoneNumber: '=phoneNumber' }],
+      },
+      save: { description: "The variable that keeps the other flow's output.", type: 'string', examples: ['login'] },
+      done: {
+        description: 'Where it goes on: a screen id, or ways of which the first that holds is taken.',
+        $ref: '#/definitions/ways',
+      },
+    } satisfies ScreenKeys<FlowScreen>,
+    snippet: { flow: '$1', done: '$2' },
+  },
+
+  waits: false,
+  targets: ({ done }) => listWays(done).map(({ to }) => to),
+
+  state: (screen, place) => ({ meta: meta(place, screen), ...entryTrack(screen) }),
+  behaviour: SILENT,
+
+  parts: (screen, reader) => {
+    reader.save(['save'], screen.save);
+    reader.set(['with'], screen.with, screen.flow);
+    reader.ways(['done'], screen.done);
+  },
+
+  mark: ({ onDone }, mark) => ({ onDone: markWays(onDone, 'done', mark) }),
+  card: (screen) => ({ rows: [{ sign: 'flow', text: screen.flow }] }),
+  steps: ({ done, save }, { path, machine }) =>
+    waySteps(done, { slot: 'done', event: `xstate.done.state.${machine}.${path}`, word: 'done', role: 'on' }, save),
+  summary: (screen) => `Runs the flow ${screen.flow}.`,
+};
+
+/** The state of a calling screen around the states of the called flow. */
+export function callingState(
+  screen: FlowScreen,
+  place: ScreenPlace,
+  called: { id: string; vars: StateConfig; states: StateConfig; isWalled: boolean },
+): StateConfig {
+  const { entry = [], ...state } = flow.state(screen, place) as { entry?: readonly unknown[] };
+  const { id, vars, states, isWalled } = called;
+  const params = { of: id, vars, ...(screen.with && { with: screen.with }), ...(isWalled && { barrier: true }) };
+  return {
+    ...state,
+    entry: [...entry, { type: 'enterFlow', params }],
+    ...states,
+    onDone: buildTransitions(place, screen.done, {
+      guard: 'returned',
+      action: 'leaveFlow',
+      ...(screen.save !== undefined && { save: screen.save }),
+    }),
+  };
+}

@@ -1,0 +1,156 @@
+// The kind `input`: the caller types an answer.
+
+import type { Json, JsonObject } from '../../json/json.ts';
+import { toAsciiDigits } from '../expression/values.ts';
+import type { Text, Values } from '../format/way.ts';
+import { type Accept, compileAccept } from '../run/accept.ts';
+import type { Answering, AnyScreen, ScreenKeys, ScreenKind, StateConfig } from './kind.ts';
+import { addAction, entryTrack, interactiveEvents, meta, transitionTo } from './transitions.ts';
+
+export interface InputScreen extends AnyScreen {
+  readonly type: 'input';
+  readonly text: Text;
+  readonly save: string;
+  readonly to: string;
+  readonly accept?: { readonly [rule: string]: Json };
+  readonly error?: Text;
+  /** Refused answers before `else`. */
+  readonly attempts?: number;
+  readonly else?: string;
+  readonly set?: Values;
+}
+
+export const input: ScreenKind<InputScreen> = {
+  schema: {
+    about: 'The caller types an answer.',
+    description: 'The caller types an answer, which is checked and saved.',
+    required: ['text', 'save', 'to'],
+    properties: {
+      text: { description: 'The question.', $ref: '#/definitions/text', examples: ['How many bags?'] },
+      save: { description: 'The variable that keeps the answer.', type: 'string', examples: ['pin'] },
+      accept: { $ref: '#/definitions/accept' },
+      error: {
+        description: 'Above the question after an answer that was refused.',
+        $ref: '#/definitions/text',
+        examples: ['A PIN has 4 digits.'],
+      },
+      attempts: {
+        description: 'After so many refused answers it goes on to `else`.',
+        type: 'integer',
+        minimum: 1,
+        maximum: 99,
+        examples: [3],
+      },
+      to: { description: 'Id of the screen after an accepted answer.', type: 'string', examples: ['again'] },
+      else: {
+        description: 'Id of the screen after the last of `attempts` was refused.',
+        type: 'string',
+        examples: ['sorry'],
+      },
+      set: { $ref: '#/definitions/set' },
+    } satisfies ScreenKeys<InputScreen>,
+    snippet: { text: '$1', save: '$2', to: '$3' },
+  },
+
+  waits: true,
+  targets: (screen) => (screen.else === undefined ? [screen.to] : [screen.to, screen.else]),
+
+  state: (screen, place) => {
+    const { save, to, set, attempts } = screen;
+    const accepted = transitionTo(place, { to, save, from: place.id, ...(set && { set }) }, 'keep');
+    const text: StateConfig[] = [{ guard: { type: 'accepted' }, ...accepted }];
+    if (attempts !== undefined && screen.else !== undefined)
+      text.push({
+        guard: { type: 'exhausted', params: { attempts } },
+        ...transitionTo(place, { to: screen.else }, 'go'),
+      });
+    text.push({ actions: [{ type: 'refuse' }] });
+    return { meta: meta(place, screen), ...entryTrack(screen), on: { ...interactiveEvents(screen), text } };
+  },
+
+  behaviour: (screen, scope) => {
+    const text = scope.phrase(screen.text);
+    const error = screen.error === undefined ? undefined : scope.phrase(screen.error);
+    const { sameAs, ...rule } = screen.accept ?? {};
+    const accept = Object.keys(rule).length ? compileAccept(rule) : scope.isSecret(screen.save) ? ANY_SECRET : ANYTHING;
+    return {
+      listsExit: false,
+      show: (context, lang) => ({
+        text:
+          (scope.isRefused(context) && error ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
+        rows: [],
+      }),
+      read: (answering) => {
+        const result = accept.check(answering.input, answering.now, scope.findLang(answering.context));
+        const accepted = result.ok && (typeof sameAs !== 'string' || isSame(answering, sameAs, result.value));
+        return { type: 'text', accepted, value: result.ok ? result.value : null };
+      },
+    };
+  },
+
+  parts: (screen, reader) => {
+    reader.text(['text'], screen.text);
+    reader.text(['error'], screen.error);
+    reader.save(['save'], screen.save);
+    reader.set(['set'], screen.set);
+    reader.target(['to'], screen.to);
+    reader.target(['else'], screen.else);
+  },
+  rules: [
+    {
+      code: 'attempts-without-else',
+      severity: 'error',
+      means: 'an input counts refused answers, and does not say where the last one leads',
+      *find(screen, { id, pointer }) {
+        if (screen.attempts === undefined || screen.else !== undefined) return;
+        const message = `Screen "${id}" allows ${screen.attempts} attempts, and does not say what comes after them.`;
+        yield { pointer: pointer('attempts'), message, fix: `Add "else": a screen id, to "${id}".` };
+      },
+    },
+    {
+      code: 'else-without-attempts',
+      severity: 'warning',
+      means: 'an input says where it leads after the last attempt, and allows any number of them',
+      *find(screen, { id, pointer }) {
+        if (screen.attempts !== undefined || screen.else === undefined) return;
+        const message = `Screen "${id}" never goes on to "${screen.else}": it sets no "attempts".`;
+        yield { pointer: pointer('else'), message, fix: `Add "attempts": 3 to "${id}", or remove "else".` };
+      },
+    },
+  ],
+  // A rule that cannot be compiled does not change its size.
+  largest: ({ accept: _, ...screen }) => screen,
+
+  mark: (state, mark, screen) => {
+    const on = state.on as { readonly text: readonly StateConfig[] };
+    const [accepted, ...others] = on.text;
+    const again = others.pop()!;
+    const text = [
+      addAction(accepted, mark('ways', 'to')),
+      ...others.map((last) => addAction(last, mark('ways', 'else'))),
+      // Without a rule no answer is refused.
+      screen.accept === undefined ? again : addAction(again, mark('ways', 'refused')),
+    ];
+    return { on: { ...on, text } };
+  },
+  card: ({ text }) => ({ text }),
+  steps: ({ to, accept, attempts, else: otherwise }) => [
+    { to, event: 'text', label: accept ? 'text [valid]' : 'text', mark: 'to', role: 'on' },
+    ...(otherwise === undefined || attempts === undefined
+      ? []
+      : [{ to: otherwise, event: 'text', label: `text [${attempts} refused]`, mark: 'else', role: 'on' } as const]),
+  ],
+};
+
+const ANYTHING: Pick<Accept, 'check'> = { check: (text: string) => ({ ok: true, value: text as Json }) };
+// A PIN is the same in the digits of every script.
+const ANY_SECRET: Pick<Accept, 'check'> = { check: (text) => ({ ok: true, value: toAsciiDigits(text) }) };
+
+// Saved values were normalized by a rule (2024-03-05 for 5/3/2024), so compare with what this rule returns. A secret of an
+// earlier turn is gone; only the proof in the record remains.
+function isSame({ key: text, context, prove }: Answering, name: string, value: Json): boolean {
+  const saved = context[name] ?? null;
+  if (saved !== null) return saved === value || String(saved) === text;
+  const proof = (context.$proofs as JsonObject | undefined)?.[name];
+  return proof !== undefined && (proof === prove(String(value)) || proof === prove(text));
+}

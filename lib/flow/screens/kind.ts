@@ -1,0 +1,192 @@
+// A kind of screen: everything that the engine, lint, tests, diagrams and the reference know about it. Each kind is a file in this folder.
+
+import type { EventObject } from 'xstate';
+import type { Prove } from '../../engine/conversation.ts';
+import type { JsonObject } from '../../json/json.ts';
+import type { Expression } from '../expression/expression.ts';
+import type { Finding, Problem } from '../format/problem.ts';
+import type { SchemaPart } from '../format/schema.ts';
+import type { Text, Values, Way } from '../format/way.ts';
+
+/** The keys that every screen has. */
+export interface AnyScreen {
+  readonly type: string;
+  /** `false`: back leads neither from this screen nor past it. A screen id: back leads there. */
+  readonly back?: false | string;
+  readonly track?: string;
+  readonly note?: string;
+}
+
+export interface ScreenKind<S extends AnyScreen> {
+  readonly schema: ScreenSchema;
+  /** Whether the conversation waits here for the caller. */
+  readonly waits: boolean;
+  /** The screens that it leads to by itself or by an answer; not by back, home or exit. */
+  targets(screen: S): readonly string[];
+  /** Its state in the machine. */
+  state(screen: S, place: ScreenPlace): StateConfig;
+  /** What the caller sees, and how an answer is read. */
+  behaviour(screen: S, scope: ScreenScope): Behaviour;
+  /** Hands its texts, expressions, variables and ways to lint. */
+  parts(screen: S, reader: PartReader): void;
+  /** Lint rules that look at one screen of this kind. @default none */
+  readonly rules?: readonly ScreenRule<S>[];
+  /** The screen at its largest, with everything that a condition may hide. @default the screen itself */
+  largest?(screen: S): S;
+  /** The parts of its state with marks for the coverage of tests. */
+  mark(state: StateConfig, mark: Mark, screen: S): StateConfig;
+  /** What its card in a diagram shows. */
+  card(screen: S): Card;
+  /** Its transitions in a diagram, in order. */
+  steps(screen: S, place: StepPlace): readonly DrawnStep[];
+  /** What editors say about a screen without a text. */
+  summary?(screen: S): string;
+}
+
+/** Its keys as JSON Schema. `npm run guides` writes them into `menus/flow.schema.json`. */
+export interface ScreenSchema {
+  /** A sentence for lists of kinds. */
+  readonly about: string;
+  readonly description: string;
+  /** Required keys besides `type`. */
+  readonly required: readonly string[];
+  /** All keys but those of {@link AnyScreen}; see {@link ScreenKeys}. */
+  readonly properties: { readonly [key: string]: SchemaPart };
+  /** Further definitions of the schema, by name. */
+  readonly definitions?: { readonly [name: string]: SchemaPart };
+  /** The body that editors insert; `$1`, `$2` … are places to fill in. */
+  readonly snippet: JsonObject;
+}
+
+/** A schema for every key of a type, so that the compiler reports one that is missing. */
+export type ScreenKeys<S> = { readonly [key in Exclude<keyof S, keyof AnyScreen>]-?: SchemaPart };
+
+/** A machine state, or a part of one, as plain JSON. */
+export type StateConfig = { readonly [key: string]: unknown };
+
+/** Where a screen is. */
+export interface ScreenPlace {
+  readonly id: string;
+  /** Its state path: `pin`, or `login.pin` inside the screen `login` that calls another flow. */
+  readonly path: string;
+  /** Name of the flow. */
+  readonly flow: string;
+  /** {@link ScreenKind.waits} of this screen. */
+  readonly waits: boolean;
+  /** Whether nothing behind that screen is remembered (`back: false`). */
+  isWall(id: string): boolean;
+}
+
+/** A text in all languages of its flow. */
+export interface Phrase {
+  render(scope: JsonObject, lang: string): string;
+}
+
+/** What a behaviour is compiled with. */
+export interface ScreenScope {
+  readonly labels: { readonly invalid: Phrase };
+  phrase(text: Text): Phrase;
+  expression(source: string): Expression;
+  /** Whether the last answer on this screen was refused: its error is shown above the text. */
+  isRefused(context: JsonObject): boolean;
+  /** Whether a variable lives only inside the turn. */
+  isSecret(name: string): boolean;
+  /** The caller's language. */
+  findLang(context: JsonObject): string;
+}
+
+export interface Behaviour {
+  show(context: JsonObject, lang: string): ShownScreen;
+  /** The event for an answer, on screens that wait for one. */
+  read?(answering: Answering): EventObject;
+  /** Whether the screen has a line for the exit key. */
+  readonly listsExit: boolean;
+}
+
+export interface ShownScreen {
+  /** Above the rows; may have several lines. */
+  readonly text: string;
+  /** Never split across pages. */
+  readonly rows: readonly string[];
+}
+
+export interface Answering {
+  /** Cleaned, and with its digits as they were typed. */
+  readonly input: string;
+  /** The same in the digits 0–9. */
+  readonly key: string;
+  readonly context: JsonObject;
+  readonly prove: Prove;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Takes what lint checks. `steps` lead from the screen to the value: `'options', 0, 'text'`. */
+export interface PartReader {
+  text(steps: Steps, text: Text | undefined, also?: readonly string[]): void;
+  /** An expression that gives a list. */
+  items(steps: Steps, source: string): void;
+  values(steps: Steps, values: Values | undefined, into: 'service' | 'output'): void;
+  /** Variables that get values; `of` names the called flow whose variables they are. */
+  set(steps: Steps, values: Values | undefined, of?: string): void;
+  /** The name of a variable that keeps something. */
+  save(steps: Steps, name: string | undefined): void;
+  /** The id of a screen. */
+  target(steps: Steps, id: string | undefined): void;
+  way(steps: Steps, way: Omit<Way, 'track'>): void;
+  /** `also` are names that the conditions can use besides the variables. */
+  ways(steps: Steps, ways: string | readonly Way[], also?: readonly string[]): void;
+}
+export type Steps = readonly (string | number)[];
+
+export interface ScreenRule<S> {
+  readonly code: string;
+  readonly severity: Problem['severity'];
+  /** What is wrong, in a few words. */
+  readonly means: string;
+  find(screen: S, at: RulePlace): Iterable<Finding>;
+}
+
+export interface RulePlace {
+  readonly id: string;
+  /** JSON pointer to a value of the screen. */
+  pointer(...steps: Steps): string;
+}
+
+/** Notes that an option or another way was taken. */
+export type Mark = (kind: 'options' | 'ways', name: string) => MachineAction;
+export type MachineAction = { readonly type: string; readonly params: JsonObject };
+
+export interface Card {
+  readonly text?: Text;
+  readonly rows?: readonly { readonly sign: string; readonly text: Text }[];
+  readonly chips?: readonly CardChip[];
+}
+
+export interface CardChip {
+  readonly sign: 'service' | 'time' | 'more';
+  readonly text: string;
+  readonly events?: readonly string[];
+}
+
+export interface StepPlace {
+  readonly path: string;
+  /** Name of the outermost flow. */
+  readonly machine: string;
+}
+
+export interface DrawnStep {
+  readonly to: string;
+  /** The machine's name for it. */
+  readonly event: string;
+  /** A short description. */
+  readonly label: string;
+  /** The guard, in full. */
+  readonly guard?: string;
+  /** Its name in the coverage of tests, after the screen's. */
+  readonly mark?: string;
+  readonly role: 'on' | 'error';
+}
+
+/** The behaviour of screens that show nothing and do not wait. */
+export const SILENT = (): Behaviour => ({ listsExit: false, show: () => ({ text: '', rows: [] }) });

@@ -1,0 +1,65 @@
+// The kinds of screens by type. The types of screens, the schema of flow files and all tables of kinds are made from this one.
+
+import type { SchemaPart } from '../format/schema.ts';
+import { branch } from './branch.ts';
+import { call } from './call.ts';
+import { end } from './end.ts';
+import { flow } from './flow.ts';
+import { input } from './input.ts';
+import type { ScreenKind, ScreenSchema } from './kind.ts';
+import { list } from './list.ts';
+import { menu } from './menu.ts';
+
+export const KINDS = { menu, input, list, call, branch, flow, end };
+
+/** The types of screens; the list is closed. */
+export type ScreenType = keyof typeof KINDS;
+/** A screen of a flow, of any type. */
+export type Screen = { [type in ScreenType]: (typeof KINDS)[type] extends ScreenKind<infer S> ? S : never }[ScreenType];
+
+export function findKind(screen: Screen): ScreenKind<Screen> {
+  return KINDS[screen.type];
+}
+
+/** A screen on which the conversation waits for the caller. */
+export function isInteractive(screen: Screen): boolean {
+  return KINDS[screen.type].waits;
+}
+
+/** The screens that a screen can lead to by itself or by an answer; not by back, home or exit. */
+export function listTargets(screen: Screen): readonly string[] {
+  return findKind(screen).targets(screen);
+}
+
+/** The definitions of screens in `menus/flow.schema.json`. */
+export function screenDefinitions(): { readonly [name: string]: SchemaPart } {
+  const kinds = Object.entries(KINDS);
+  const definitions = kinds.flatMap(([type, { schema }]) => [
+    ...Object.entries(schema.definitions ?? {}),
+    [type, screenDefinition(type, schema)] as const,
+  ]);
+  const screen = {
+    description: 'A screen; its `type` says which keys it has.',
+    examples: [{ type: 'end', text: 'Goodbye.' }],
+    type: 'object',
+    discriminator: { propertyName: 'type' },
+    oneOf: kinds.map(([type]) => ({ $ref: `#/definitions/${type}` })),
+    defaultSnippets: kinds.map(([label, { schema }]) => ({
+      label,
+      description: schema.about,
+      body: { type: label, ...schema.snippet },
+    })),
+  };
+  return { screen, ...Object.fromEntries(definitions) };
+}
+
+function screenDefinition(type: string, { about, description, required, properties }: ScreenSchema): SchemaPart {
+  const shared = ['back', 'track', 'note'].map((key) => [key, { $ref: `#/definitions/${key}` }]);
+  return {
+    description,
+    type: 'object',
+    required: ['type', ...required],
+    additionalProperties: false,
+    properties: { type: { description: about, const: type }, ...properties, ...Object.fromEntries(shared) },
+  };
+}

@@ -1,0 +1,124 @@
+// The kind `list`: a line for each item of an array, cut into pages.
+
+import type { Json, JsonObject } from '../../json/json.ts';
+import { maskPrintedFrom } from '../expression/template.ts';
+import type { Text, Values } from '../format/way.ts';
+import { FLOW_LIMITS } from '../limits.ts';
+import type { AnyScreen, ScreenKeys, ScreenKind } from './kind.ts';
+import { addAction, entryTrack, interactiveEvents, mapEvents, meta, transitionTo } from './transitions.ts';
+
+export interface ListScreen extends AnyScreen {
+  readonly type: 'list';
+  readonly text: Text;
+  /** An expression that gives an array. */
+  readonly items: string;
+  /** What one item looks like; the item is `row`. */
+  readonly row: Text;
+  readonly empty?: Text;
+  readonly error?: Text;
+  readonly pick?: { readonly save?: string; readonly to: string; readonly set?: Values; readonly track?: string };
+}
+
+export const list: ScreenKind<ListScreen> = {
+  schema: {
+    about: 'One line for each item.',
+    description: 'One line for each item of an array, cut into pages.',
+    required: ['text', 'items', 'row'],
+    properties: {
+      text: { description: 'Above the lines.', $ref: '#/definitions/text', examples: ['Prices of today'] },
+      items: { description: 'An expression that gives an array.', type: 'string', examples: ['crops'] },
+      row: {
+        description: 'What one line says; the item is `row`.',
+        $ref: '#/definitions/text',
+        examples: ['{{row.label|trunc:14}} {{row.price|money}}'],
+      },
+      empty: {
+        description: 'Shown when there are no items.',
+        $ref: '#/definitions/text',
+        examples: ['No prices today.'],
+      },
+      error: {
+        description: 'Above the text after an answer that is none of its keys; else the label `invalid`.',
+        $ref: '#/definitions/text',
+        examples: ['Please press one of these:'],
+      },
+      pick: {
+        description: 'Numbers the lines, so that one can be chosen.',
+        type: 'object',
+        required: ['to'],
+        additionalProperties: false,
+        properties: {
+          save: { description: 'The variable that keeps the item.', type: 'string', examples: ['crop'] },
+          to: { $ref: '#/definitions/to' },
+          set: { $ref: '#/definitions/set' },
+          track: { $ref: '#/definitions/track' },
+        },
+        examples: [{ save: 'crop', to: 'bags' }],
+      },
+    } satisfies ScreenKeys<ListScreen>,
+    snippet: { text: '$1', items: '$2', row: '{{row.$3}}', empty: '$4' },
+  },
+
+  waits: true,
+  targets: ({ pick }) => (pick ? [pick.to] : []),
+
+  state: (screen, place) => ({
+    meta: meta(place, screen),
+    ...entryTrack(screen),
+    on: {
+      ...interactiveEvents(screen),
+      ...(screen.pick && { pick: transitionTo(place, { ...screen.pick, from: place.id }, 'keep') }),
+    },
+  }),
+
+  behaviour: (screen, scope) => {
+    const text = scope.phrase(screen.text);
+    const row = scope.phrase(screen.row);
+    const empty = screen.empty === undefined ? undefined : scope.phrase(screen.empty);
+    const error = screen.error === undefined ? scope.labels.invalid : scope.phrase(screen.error);
+    const items = scope.expression(screen.items);
+    const listItems = (context: JsonObject): readonly Json[] => {
+      const value = items.evaluate(context);
+      return Array.isArray(value) ? value.slice(0, FLOW_LIMITS.listItems) : [];
+    };
+    return {
+      listsExit: true,
+      show: (context, lang) => {
+        const all = listItems(context);
+        const lines = [scope.isRefused(context) ? error.render(context, lang) : '', text.render(context, lang)];
+        if (!all.length && empty) lines.push(empty.render(context, lang));
+        const number = screen.pick ? (at: number) => `${at + 1}. ` : () => '';
+        const masked = maskPrintedFrom(context, 'row', items.names);
+        const rows = all.map((item, at) => number(at) + row.render({ ...masked, row: item }, lang));
+        return { text: lines.filter((line) => line !== '').join('\n'), rows };
+      },
+      read: ({ key, context }) => {
+        const at = /^[1-9]\d{0,3}$/.test(key) ? Number(key) - 1 : -1;
+        const item = screen.pick ? listItems(context)[at] : undefined;
+        return item === undefined ? { type: 'invalid' } : { type: 'pick', value: item };
+      },
+    };
+  },
+
+  parts: ({ text, error, items, row, empty, pick }, reader) => {
+    reader.text(['text'], text);
+    reader.text(['error'], error);
+    reader.items(['items'], items);
+    reader.text(['row'], row, ['row']);
+    reader.text(['empty'], empty);
+    if (!pick) return;
+    reader.save(['pick', 'save'], pick.save);
+    reader.way(['pick'], pick);
+  },
+
+  mark: (state, mark) =>
+    mapEvents(state, (event, transition) =>
+      event === 'pick' ? addAction(transition, mark('ways', 'pick')) : transition,
+    ),
+  card: ({ text, row }) => ({
+    text,
+    rows: [{ sign: '•', text: row }],
+    chips: [{ sign: 'more', text: 'pages', events: ['more'] }],
+  }),
+  steps: ({ pick }) => (pick ? [{ to: pick.to, event: 'pick', label: 'pick', mark: 'pick', role: 'on' }] : []),
+};

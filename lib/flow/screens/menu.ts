@@ -1,0 +1,218 @@
+// The kind `menu`: lines to choose from.
+
+import type { JsonObject } from '../../json/json.ts';
+import { truthy } from '../expression/expression.ts';
+import { toAsciiDigits } from '../expression/values.ts';
+import { capitalize } from '../format/problem.ts';
+import type { SchemaPart } from '../format/schema.ts';
+import type { Text, Way } from '../format/way.ts';
+import type { AnyScreen, ScreenKeys, ScreenKind, ScreenScope, StateConfig } from './kind.ts';
+import { addAction, entryTrack, interactiveEvents, mapEvents, meta, transitionTo } from './transitions.ts';
+
+export interface MenuScreen extends AnyScreen {
+  readonly type: 'menu';
+  readonly text: Text;
+  readonly options: readonly Option[];
+  readonly error?: Text;
+}
+
+export interface Option extends Omit<Way, 'track'> {
+  readonly id: string;
+  readonly text: Text;
+  /** What the caller types instead of the number. */
+  readonly key?: string;
+  /** Works by its `key`, and has no line. */
+  readonly hidden?: boolean;
+  readonly track?: string;
+}
+
+const OPTION = {
+  description: 'One line of a menu.',
+  examples: [{ id: 'sell', text: { en: 'Sell', sw: 'Uza' }, to: 'crops' }],
+  type: 'object',
+  required: ['id', 'text', 'to'],
+  additionalProperties: false,
+  properties: {
+    id: {
+      description: 'Its name, unique in this menu; records and tests refer to it.',
+      type: 'string',
+      examples: ['sell'],
+    },
+    text: { description: 'What the line says.', $ref: '#/definitions/text', examples: [{ en: 'Sell', sw: 'Uza' }] },
+    to: { $ref: '#/definitions/to' },
+    when: {
+      description: 'An expression; the line is there only when it is true.',
+      type: 'string',
+      examples: ["lang == 'en'"],
+    },
+    set: { $ref: '#/definitions/set' },
+    key: {
+      description: 'What the caller presses for it, instead of its number.',
+      type: 'string',
+      pattern: '^[^\\s]{1,8}$',
+      examples: ['9', '#'],
+    },
+    hidden: {
+      description:
+        'true: its "key" works, and no line is printed for it. "text" is what diagrams and coverage call it.',
+      type: 'boolean',
+      examples: [true],
+    },
+    track: { $ref: '#/definitions/track' },
+  } satisfies { readonly [key in keyof Option]-?: SchemaPart },
+};
+
+export const menu: ScreenKind<MenuScreen> = {
+  schema: {
+    about: 'Lines to choose from.',
+    description: 'Lines to choose from, numbered in the order in which they are visible.',
+    required: ['text', 'options'],
+    properties: {
+      text: { description: 'Above the lines.', $ref: '#/definitions/text', examples: ['Hello {{name}}'] },
+      options: {
+        description: 'The lines, from top to bottom.',
+        type: 'array',
+        minItems: 1,
+        maxItems: 500,
+        items: { $ref: '#/definitions/option' },
+        examples: [
+          [
+            { id: 'sell', text: 'Sell', to: 'crops' },
+            { id: 'exit', text: 'Exit', to: 'sorry' },
+          ],
+        ],
+      },
+      error: {
+        description: 'Above the text after an answer that is none of its keys; else the label `invalid`.',
+        $ref: '#/definitions/text',
+        examples: ['Please press one of these:'],
+      },
+    } satisfies ScreenKeys<MenuScreen>,
+    definitions: { option: OPTION },
+    snippet: { text: '$1', options: [{ id: '$2', text: '$3', to: '$4' }] },
+  },
+
+  waits: true,
+  targets: ({ options }) => options.map(({ to }) => to),
+
+  state: (screen, place) => {
+    const on: Record<string, StateConfig> = { ...interactiveEvents(screen) };
+    for (const { id, when, hidden: _, ...option } of screen.options)
+      on[`opt.${id}`] = {
+        ...(when !== undefined && { guard: { type: 'when', params: { condition: when } } }),
+        ...transitionTo(place, { ...option, from: place.id }, 'go'),
+      };
+    return { meta: meta(place, screen), ...entryTrack(screen), on };
+  },
+
+  behaviour: (screen, scope) => {
+    const text = scope.phrase(screen.text);
+    const error = screen.error === undefined ? scope.labels.invalid : scope.phrase(screen.error);
+    const options = visibleOptions(screen, scope);
+    return {
+      listsExit: true,
+      show: (context, lang) => ({
+        text: (scope.isRefused(context) ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
+        rows: options(context).flatMap((option) =>
+          option.hidden ? [] : [`${option.key}. ${option.text.render(context, lang)}`],
+        ),
+      }),
+      read: ({ key, context }) => {
+        const option = options(context).find(({ typed }) => typed === key);
+        return { type: option ? option.event : 'invalid' };
+      },
+    };
+  },
+
+  parts: ({ text, error, options }, reader) => {
+    reader.text(['text'], text);
+    reader.text(['error'], error);
+    for (const [at, option] of options.entries()) {
+      reader.text(['options', at, 'text'], option.text);
+      reader.way(['options', at], option);
+    }
+  },
+  rules: [
+    {
+      code: 'dup-option',
+      severity: 'error',
+      means: 'two options of a menu have the same id',
+      *find({ options }, { id: menu, pointer }) {
+        const ids = options.map(({ id }) => id);
+        for (const [at, option] of options.entries()) {
+          if (ids.indexOf(option.id) === at) continue;
+          const message = `Menu "${menu}" has two options with the id "${option.id}"; only one could be chosen.`;
+          const name = nameOption(option);
+          const mend = name !== undefined && !ids.includes(name) && { mend: { text: JSON.stringify(name) } };
+          const fix = `Rename one option "${option.id}".`;
+          yield { pointer: pointer('options', at, 'id'), message, fix, ...mend };
+        }
+      },
+    },
+    {
+      code: 'hidden-without-key',
+      severity: 'error',
+      means: 'an option is hidden and has no key of its own, so that nobody can know what to press',
+      *find({ options }, { id: menu, pointer }) {
+        for (const [at, { id, key, hidden }] of options.entries()) {
+          if (!hidden || key !== undefined) continue;
+          const message = `Option "${id}" of menu "${menu}" is hidden and has no "key".`;
+          const fix = `Add "key": "*", or any other key, to "${id}"; or remove "hidden".`;
+          yield { pointer: pointer('options', at, 'hidden'), message, fix };
+        }
+      },
+    },
+  ],
+  largest: (screen) => ({ ...screen, options: screen.options.map(({ when: _, ...option }) => option) }),
+
+  mark: (state, mark) =>
+    mapEvents(state, (event, transition) =>
+      event.startsWith('opt.') ? addAction(transition, mark('options', event.slice(4))) : transition,
+    ),
+  card: ({ text, options }) => {
+    const isFixed = options.every(({ when }) => when === undefined);
+    let number = 0;
+    // Conditional options are numbered at run time, so they get a bullet.
+    const signs = options.map(({ key }) => (key !== undefined ? `${key}.` : isFixed ? `${++number}.` : '•'));
+    return { text, rows: options.map((option, at) => ({ sign: signs[at]!, text: option.text })) };
+  },
+  steps: ({ options }) =>
+    options.map(({ id, to, when }) => ({
+      to,
+      event: `opt.${id}`,
+      label: `opt.${id}`,
+      mark: id,
+      role: 'on',
+      ...(when !== undefined && { guard: when }),
+    })),
+};
+
+function visibleOptions(screen: MenuScreen, scope: ScreenScope) {
+  const all = screen.options.map((option) => ({
+    event: `opt.${option.id}`,
+    text: scope.phrase(option.text),
+    own: option.key,
+    hidden: option.hidden === true,
+    when: option.when === undefined ? undefined : scope.expression(option.when),
+  }));
+  const numberOptions = (options: typeof all) => {
+    let number = 0;
+    return options.map(({ event, text, own, hidden }) => {
+      const key = own ?? String(++number);
+      return { event, text, hidden, key, typed: toAsciiDigits(key) };
+    });
+  };
+  // Most menus have no conditions and are numbered once.
+  if (all.every((option) => !option.when)) {
+    const numbered = numberOptions(all);
+    return () => numbered;
+  }
+  return (context: JsonObject) => numberOptions(all.filter(({ when }) => !when || truthy(when.evaluate(context))));
+}
+
+// An id from the text in the first language: `checkBalance` for "Check balance".
+function nameOption({ text }: Option): string | undefined {
+  const words = /[A-Za-z]+(?: [A-Za-z]+)*/.exec(typeof text === 'string' ? text : (Object.values(text)[0] ?? ''))?.[0];
+  const [first, ...rest] = words?.toLowerCase().split(' ').slice(0, 4) ?? [];
+  return first === undefined ? undefined : first + rest.map(capitalize).join('');
+}

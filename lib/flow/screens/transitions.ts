@@ -1,0 +1,96 @@
+// Parts of machine states that several kinds of screens share: transitions, their marks for coverage, and their steps in diagrams.
+
+import { listWays, type Values, type Way } from '../format/way.ts';
+import type { AnyScreen, DrawnStep, MachineAction, Mark, ScreenPlace, StateConfig } from './kind.ts';
+
+export const trackAction = (name: string) => ({ type: 'track', params: { name } });
+export const meta = (place: ScreenPlace, screen: AnyScreen) => ({ screen: place.path, type: screen.type });
+export const entryTrack = (screen: AnyScreen) =>
+  screen.track === undefined ? {} : { entry: [trackAction(screen.track)] };
+
+/** A transition to a screen, with the action that leaves the current one. */
+export function transitionTo(
+  place: ScreenPlace,
+  way: { to: string; set?: Values; save?: string; track?: string; from?: string },
+  action: string,
+): StateConfig {
+  const params = {
+    of: place.flow,
+    ...(way.from !== undefined && way.from !== way.to && { from: way.from }),
+    ...(place.isWall(way.to) && { barrier: true }),
+    ...(way.save !== undefined && { save: way.save }),
+    ...(way.set && { set: way.set }),
+  };
+  const track = way.track === undefined ? [] : [trackAction(way.track)];
+  // A self-transition does not re-enter the state: a call would not be repeated.
+  const isAgain = way.to === place.id && !place.waits;
+  return { target: way.to, ...(isAgain && { reenter: true }), actions: [{ type: action, params }, ...track] };
+}
+
+/** The transitions of `done`, `fail` or `branch`. */
+export function buildTransitions(
+  place: ScreenPlace,
+  ways: string | readonly Way[],
+  by: { guard: string; action: string; save?: string },
+): StateConfig[] {
+  return listWays(ways).map(({ when, ...way }) => ({
+    ...(when !== undefined && { guard: buildGuard(place, when, by) }),
+    ...transitionTo(place, { ...way, ...(by.save !== undefined && { save: by.save }) }, by.action),
+  }));
+}
+
+function buildGuard(place: ScreenPlace, condition: string, { guard, save }: { guard: string; save?: string }) {
+  return { type: guard, params: { condition, of: place.flow, ...(save !== undefined && { save }) } };
+}
+
+/** Common events of screens that wait for an answer: next page, refusal, a fixed way back. */
+export function interactiveEvents(screen: AnyScreen): { readonly [event: string]: StateConfig } {
+  const target = typeof screen.back === 'string' ? screen.back : undefined;
+  return {
+    more: { actions: [{ type: 'turnPage' }] },
+    invalid: { actions: [{ type: 'refuse' }] },
+    ...(target !== undefined && { back: { target, actions: [{ type: 'goBackTo', params: { screen: target } }] } }),
+  };
+}
+
+type Transition = { readonly actions?: readonly unknown[] };
+
+/** Marks the transitions of `done`, `fail` or `branch`: `done`, or `done[0]`, `done[1]` … where there are several. */
+export function markWays(transitions: unknown, slot: string, mark: Mark): StateConfig[] {
+  const list = transitions as readonly Transition[];
+  return list.map((way, at) => addAction(way, mark('ways', nameWay(slot, at, list.length))));
+}
+
+const nameWay = (slot: string, at: number, count: number) => (count > 1 ? `${slot}[${at}]` : slot);
+
+export function addAction(transition: unknown, action: MachineAction): StateConfig {
+  const { actions = [], ...way } = transition as Transition;
+  return { ...way, actions: [...actions, action] };
+}
+
+/** The events of a state with one of them changed. */
+export function mapEvents(
+  state: StateConfig,
+  change: (event: string, transition: unknown) => unknown,
+): { readonly on: StateConfig } {
+  const events = Object.entries((state.on ?? {}) as StateConfig);
+  return { on: Object.fromEntries(events.map(([event, transition]) => [event, change(event, transition)])) };
+}
+
+/** The steps of `done`, `fail` or `branch`. Guards mostly refer to the call's answer, so labels omit its name. */
+export function waySteps(
+  ways: string | readonly Way[],
+  { slot, word, ...step }: { slot: string; event: string; word: string; role: 'on' | 'error' },
+  answer?: string,
+): DrawnStep[] {
+  const list = listWays(ways);
+  const short = (when: string) =>
+    answer === undefined ? when : when.replaceAll(new RegExp(`\\b${answer}\\.`, 'g'), '');
+  return list.map(({ to, when }, at) => ({
+    ...step,
+    to,
+    label: when === undefined ? word || 'else' : `${word} [${short(when)}]`.trim(),
+    mark: nameWay(slot, at, list.length),
+    ...(when !== undefined && { guard: when }),
+  }));
+}

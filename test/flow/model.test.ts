@@ -1,0 +1,240 @@
+// Random flows on the engine beside the model: the same text, screen, variables, ways back and facts after every answer.
+
+import fc, { type Arbitrary } from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TwinlineError } from '../../lib/errors.ts';
+import type { Flow, Option, Screen, Way } from '../../lib/flow/format/flow.ts';
+import { compileFlow } from '../../lib/flow/run/compile.ts';
+import type { Json, JsonObject } from '../../lib/json/json.ts';
+import { chooseSize } from '../support/size.ts';
+import { ANSWERS, Endless, Model } from './model.ts';
+import { phone } from './phone.ts';
+
+const test = suite('model');
+
+const RUNS = chooseSize({ short: 300, day: 3_000, whole: 3_000 });
+
+const IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'bye'] as const;
+const some = <const T extends readonly unknown[]>(...values: T): Arbitrary<T[number]> => fc.constantFrom(...values);
+const id = some(...IDS);
+const track = some(undefined, undefined, 'seen', 'left');
+const when = some(undefined, undefined, 'flag', 'not flag', 'count > 1', "said == '7'", 'got.n == 1');
+const set = some(
+  undefined,
+  undefined,
+  { count: '=count + 1' },
+  { flag: true },
+  { said: '=said', flag: false },
+  { lang: 'sw' },
+);
+const words = some('Here', 'Now {{said}}', { en: 'Hello {{count}}', sw: 'Habari {{count}}' });
+const save = some('said', 'other');
+
+/** Without the keys that are undefined, as in a file. */
+const clean = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+const way: Arbitrary<Way> = fc.record({ to: id, set, track }).map((one) => clean(one) as Way);
+const ways: Arbitrary<readonly Way[]> = fc
+  .tuple(fc.array(fc.tuple(way, when), { maxLength: 2 }), way)
+  .map(([others, last]) => [...others.map(([one, condition]) => clean({ ...one, when: condition ?? 'flag' })), last]);
+const options: Arbitrary<readonly Option[]> = fc
+  .array(fc.record({ to: id, set, track, when, key: some(undefined, undefined, '#', '9'), hidden: fc.boolean() }), {
+    minLength: 1,
+    maxLength: 4,
+  })
+  .map((list) =>
+    list.map(({ key, hidden, ...one }, at) => {
+      const isFirst = list.findIndex((other) => other.key === key) === at;
+      const own = key !== undefined && isFirst ? { key, ...(hidden && { hidden }) } : {};
+      return clean({ ...one, ...own, id: `o${at}`, text: `Go ${at}` }) as Option;
+    }),
+  );
+
+function screens(calls: readonly string[]): Arbitrary<Screen> {
+  const error = some(undefined, 'Not so.');
+  const back = some(undefined, undefined, undefined, false, ...IDS.slice(0, 3));
+  const accept = some(undefined, { digits: 1 }, { sameAs: 'said' });
+  const kinds: Arbitrary<object>[] = [
+    fc.record({ type: some('menu'), text: words, options, error }),
+    fc
+      .record({
+        type: some('input'),
+        text: words,
+        save,
+        to: id,
+        set,
+        accept,
+        error,
+        attempts: some(undefined, 1, 2),
+        else: id,
+      })
+      .map(({ else: last, ...one }) => (one.attempts === undefined ? one : { ...one, else: last })),
+    fc.record({
+      type: some('list'),
+      text: words,
+      items: some('items'),
+      row: some('row {{row}}'),
+      empty: some(undefined, 'None.'),
+      pick: some(undefined, { to: 'a' }, { to: 'b', save: 'other', set: { count: '=count + 1' }, track: 'picked' }),
+    }),
+    fc.record({ type: some('branch'), branch: ways }),
+    fc.record({
+      type: some('call'),
+      service: some(...Object.keys(ANSWERS)),
+      save,
+      done: ways,
+      fail: fc.oneof(
+        id,
+        way.map((one) => [{ ...one, when: "error.code == 'ERR_INPUT'" }, { to: one.to }]),
+      ),
+    }),
+    ...(calls.length
+      ? [
+          fc.record({
+            type: some('flow'),
+            flow: some(...calls),
+            save: some(undefined, 'got'),
+            with: some(undefined, { said: '=said' }, { lang: 'en' }),
+            done: ways,
+          }),
+        ]
+      : []),
+  ];
+  const weights = [4, 3, 1, 1, 1, 2];
+  const any = fc.oneof(...kinds.map((arbitrary, at) => ({ weight: weights[at]!, arbitrary })));
+  return fc.tuple(any, back, track).map(([one, where, name]) => clean({ ...one, back: where, track: name }) as Screen);
+}
+
+function flows(name: string, calls: readonly string[]): Arbitrary<Flow> {
+  const end = fc
+    .record({ type: some('end'), text: words, track, output: some(undefined, { given: '=said', n: 1 }) })
+    .map((one) => clean(one) as Screen);
+  const list = fc.tuple(
+    ...IDS.slice(0, -1).map(() => fc.oneof({ weight: 9, arbitrary: screens(calls) }, { weight: 1, arbitrary: end })),
+  );
+  const keys = fc.record({
+    exit: some('*', '*', false),
+    back: some('0', '0', '#', false),
+    home: some('00', '77', false),
+  });
+  const more = fc.record({
+    lang: some('en', 'sw'),
+    rows: some(['x', 'y'], []),
+    labels: some({}, { back: 'Undo', exit: 'Leave', invalid: 'No.', goodbye: { en: 'Bye', sw: 'Kwaheri' } }),
+    hasEnd: fc.boolean(),
+    lastId: some('bye', 'bye', 'goodbye', 'exit'),
+  });
+  return fc.tuple(list, end, keys, more).map(([all, last, own, { lang, rows, labels, hasEnd, lastId }]): Flow => {
+    const flow = {
+      flow: name,
+      version: 1,
+      start: 'a',
+      langs: ['en', 'sw'],
+      keys: own,
+      labels,
+      vars: {
+        said: { type: 'string', max: 3 },
+        other: { type: 'string', max: 2 },
+        count: { type: 'number', default: 0 },
+        flag: { type: 'boolean', default: false },
+        items: { type: 'array', default: rows },
+        got: { type: 'object' },
+        lang: { type: 'string', default: lang },
+      },
+      screens: Object.fromEntries([...all, hasEnd ? last : all[0]!].map((screen, at) => [IDS[at]!, screen])),
+    };
+    return JSON.parse(JSON.stringify(flow).replaceAll('"bye"', `"${lastId}"`)) as Flow;
+  });
+}
+
+const TYPED = [
+  '1',
+  '1',
+  '2',
+  '3',
+  '0',
+  '00',
+  '77',
+  '*',
+  '#',
+  '9',
+  '7',
+  ' 7 ',
+  'word',
+  '',
+  '98',
+  'Exit',
+  '\t\u0000',
+  '01',
+];
+
+const services = Object.fromEntries(
+  Object.entries(ANSWERS).map(([name, answer]) => [
+    name,
+    async () => {
+      if (answer === undefined) throw new TwinlineError('ERR_INPUT', 'no');
+      return answer;
+    },
+  ]),
+);
+
+test(`${RUNS} flows behave as the model says`, async () => {
+  const typing = fc.array(some(...TYPED), { minLength: 12, maxLength: 12 });
+  let turns = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      flows('main', ['shop', 'pay']),
+      flows('shop', ['pay']),
+      flows('pay', []),
+      typing,
+      async (main, shop, pay, typed) => {
+        const called = new Map([shop, pay].map((flow) => [flow.flow, flow]));
+        const caller = phone(compileFlow(main, { flows: called }), { services });
+        const model = new Model(main, called);
+        const compare = async (shown: () => Promise<string>, said: () => string): Promise<boolean> => {
+          let expected: string;
+          try {
+            expected = said();
+          } catch (error) {
+            assert.instance(error, Endless);
+            return false;
+          }
+          assert.is(await shown(), expected);
+          turns++;
+          assert.equal(caller.tracked, model.tracked);
+          assert.is(caller.ended, model.ended !== undefined);
+          if (caller.ended) return false;
+          assert.is(caller.screen, model.path);
+          const { $frames = [], ...context } = caller.context as { $frames?: JsonObject[] } & JsonObject;
+          const levels = [...$frames, context] as { readonly $stack: Json }[];
+          assert.equal(
+            levels.map(({ $stack }) => $stack),
+            model.stacks,
+          );
+          for (const name of Object.keys(model.vars)) assert.equal(context[name], model.vars[name], name);
+          return true;
+        };
+        if (
+          !(await compare(
+            () => caller.dial(),
+            () => model.dial(),
+          ))
+        )
+          return;
+        for (const input of typed)
+          if (
+            !(await compare(
+              () => caller.say(input),
+              () => model.say(input),
+            ))
+          )
+            return;
+      },
+    ),
+    { numRuns: RUNS, seed: Number(process.env.TEST_SEED ?? 1) },
+  );
+  assert.ok(turns > RUNS * 3, `only ${turns} turns`);
+});
+
+test.run();

@@ -1,0 +1,274 @@
+// A second reading of the format: screens, keys, ways back and called flows, as the reference describes them, without machines. Texts
+// are short (one page), and conditions and expressions are rows of a table instead of a language.
+
+import { ENGLISH, findDefaultWords } from '../../lib/flow/format/default-words.ts';
+import {
+  DEFAULT_KEYS,
+  type Flow,
+  type Label,
+  type Screen,
+  type Text,
+  type Values,
+  type Way,
+} from '../../lib/flow/format/flow.ts';
+import type { Json } from '../../lib/json/json.ts';
+
+type Vars = { [name: string]: Json };
+
+/** Every condition and expression of the flows under test, and what it gives. */
+export const CODE: { readonly [source: string]: (vars: Vars) => Json } = {
+  flag: ({ flag }) => flag!,
+  'not flag': ({ flag }) => flag !== true,
+  'count > 1': ({ count }) => (count as number) > 1,
+  'count + 1': ({ count }) => (count as number) + 1,
+  said: ({ said }) => said!,
+  "said == '7'": ({ said }) => said === '7',
+  'got.n == 1': ({ got }) => (got as Vars | null)?.n === 1,
+  "error.code == 'ERR_INPUT'": ({ error }) => (error as Vars).code === 'ERR_INPUT',
+};
+
+/** What services answer; `undefined` fails with ERR_INPUT. */
+export const ANSWERS: { readonly [service: string]: Json | undefined } = { yes: 'yes', seven: '7', no: undefined };
+
+interface Frame {
+  readonly flow: Flow;
+  readonly vars: Vars;
+  /** Screens to go back to. */
+  stack: string[];
+  /** The screen that is shown, or the one that called the next frame. */
+  at: string;
+}
+
+/** Thrown where a caller would never see a screen. */
+export class Endless extends Error {}
+
+export class Model {
+  readonly tracked: string[] = [];
+  readonly #main: Flow;
+  readonly #flows: ReadonlyMap<string, Flow>;
+  #frames: Frame[] = [];
+  #refusals = 0;
+  #last = '';
+  /** The text that closed the session. */
+  ended: string | undefined;
+
+  constructor(main: Flow, flows: ReadonlyMap<string, Flow>) {
+    this.#main = main;
+    this.#flows = flows;
+  }
+
+  /** The path of the screen: `in.ask` inside the screen `in`. */
+  get path(): string {
+    return this.#frames.map(({ at }) => at).join('.');
+  }
+
+  get stacks(): readonly (readonly string[])[] {
+    return this.#frames.map(({ stack }) => stack);
+  }
+
+  get vars(): Vars {
+    return this.#top.vars;
+  }
+
+  dial(): string {
+    this.#steps = 0;
+    this.#frames = [this.#open(this.#main, {})];
+    return this.#enter(this.#main.start);
+  }
+
+  say(typed: string): string {
+    this.#steps = 0;
+    const input = typed.replace(/\p{Cc}/gu, ' ').trim();
+    const keys = { ...DEFAULT_KEYS, ...this.#top.flow.keys };
+    const screen = this.#screen;
+    if (input === '') return this.#last;
+    if (input === keys.exit) return this.#exit();
+    if (input === keys.back && this.#canGoBack) return this.#back();
+    if (input === keys.home && (this.path !== this.#main.start || this.#depth > 0)) {
+      this.#frames = [this.#frames[0]!];
+      this.#top.stack = [];
+      return this.#enter(this.#main.start);
+    }
+    if (screen.type === 'menu') {
+      const option = this.#options(screen).find(({ key }) => key === input)?.option;
+      return option ? this.#go(option, { pushes: true }) : this.#refuse();
+    }
+    if (screen.type === 'list') {
+      const item = (this.vars.items as Json[])[/^[1-9]\d*$/.test(input) ? Number(input) - 1 : -1];
+      if (!screen.pick || item === undefined) return this.#refuse();
+      return this.#go(screen.pick, { pushes: true, save: screen.pick.save, value: item });
+    }
+    const { accept, save, to, set, attempts, else: otherwise } = screen as Screen & { type: 'input' };
+    const isRight = accept === undefined || (accept.digits === 1 ? /^\d$/.test(input) : input === this.vars.said);
+    if (isRight) return this.#go({ to, ...(set && { set }) }, { pushes: true, save, value: input });
+    if (attempts !== undefined && this.#refusals + 1 >= attempts) return this.#go({ to: otherwise! }, {});
+    return this.#refuse();
+  }
+
+  get #top(): Frame {
+    return this.#frames.at(-1)!;
+  }
+
+  get #screen(): Screen {
+    return this.#top.flow.screens[this.#top.at]!;
+  }
+
+  get #depth(): number {
+    return this.#frames.reduce((sum, { stack }) => sum + stack.length, 0);
+  }
+
+  get #canGoBack(): boolean {
+    const { back } = this.#screen;
+    return back !== false && (typeof back === 'string' || this.#depth > 0);
+  }
+
+  #open(flow: Flow, values: Vars): Frame {
+    const vars = Object.entries(flow.vars!).map(([name, variable]) => [name, variable.default ?? null]);
+    return { flow, vars: { ...Object.fromEntries(vars), ...values }, stack: [], at: '' };
+  }
+
+  #evaluate(values: Values = {}, scope: Vars = this.vars): Vars {
+    const give = (value: Json) =>
+      typeof value === 'string' && value.startsWith('=') ? CODE[value.slice(1)]!(scope) : value;
+    return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, give(value)]));
+  }
+
+  #fit(values: Vars): Vars {
+    const cut = (name: string, value: Json) =>
+      typeof value === 'string' ? value.slice(0, this.#top.flow.vars![name]!.max) : value;
+    return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, cut(name, value)]));
+  }
+
+  /** Leaves a screen by a way. */
+  #go(
+    { to, set, track }: Way,
+    how: { readonly pushes?: true; readonly save?: string | undefined; readonly value?: Json; readonly also?: Vars },
+  ): string {
+    const top = this.#top;
+    if (how.save !== undefined) Object.assign(top.vars, this.#fit({ [how.save]: how.value! }));
+    Object.assign(top.vars, this.#fit(this.#evaluate(set, { ...top.vars, ...how.also })));
+    if (track !== undefined) this.tracked.push(track);
+    if (how.pushes && to !== top.at) top.stack = [...top.stack, top.at].slice(-20);
+    if (top.flow.screens[to]!.back === false) for (const frame of this.#frames) frame.stack = [];
+    return this.#enter(to, true);
+  }
+
+  #choose(ways: string | readonly Way[], scope: Vars): Way {
+    if (typeof ways === 'string') return { to: ways };
+    return ways.find(({ when }) => when === undefined || CODE[when]!(scope) === true)!;
+  }
+
+  #steps = 0;
+
+  #enter(id: string, isNext = false): string {
+    if (++this.#steps > 12) throw new Endless();
+    const top = this.#top;
+    const isAgain = isNext && id === top.at && ['menu', 'input', 'list'].includes(this.#screen.type);
+    top.at = id;
+    this.#refusals = 0;
+    const screen = this.#screen;
+    // A screen that leads to itself is not entered anew.
+    if (screen.track !== undefined && !isAgain) this.tracked.push(screen.track);
+    switch (screen.type) {
+      case 'branch':
+        return this.#go(this.#choose(screen.branch, top.vars), {});
+      case 'call': {
+        const value = ANSWERS[screen.service];
+        const error = { code: 'ERR_INPUT', message: 'no' };
+        if (value === undefined)
+          return this.#go(this.#choose(screen.fail, { ...top.vars, error }), { also: { error } });
+        const scope = screen.save === undefined ? top.vars : { ...top.vars, [screen.save]: value };
+        return this.#go(this.#choose(screen.done, scope), { save: screen.save, value });
+      }
+      case 'flow': {
+        const flow = this.#flows.get(screen.flow)!;
+        const inherited = 'lang' in flow.vars! ? { lang: top.vars.lang! } : {};
+        const values = { ...inherited, ...this.#evaluate(screen.with) };
+        this.#frames.push(this.#open(flow, {}));
+        Object.assign(this.vars, this.#fit(values));
+        if (flow.screens[flow.start]!.back === false) for (const frame of this.#frames) frame.stack = [];
+        return this.#enter(flow.start);
+      }
+      case 'end':
+        return this.#end(screen);
+      default:
+        return this.#show();
+    }
+  }
+
+  #end({ text, output }: Screen & { type: 'end' }): string {
+    const value = output === undefined ? null : this.#evaluate(output);
+    if (this.#frames.length === 1) {
+      this.ended = this.#say(text);
+      return this.ended;
+    }
+    this.#frames.pop();
+    const { done, save } = this.#screen as Screen & { type: 'flow' };
+    if (save !== undefined) this.vars[save] = value;
+    return this.#go(this.#choose(done, this.vars), {});
+  }
+
+  #exit(): string {
+    this.#frames = [this.#frames[0]!];
+    this.#top.stack = [];
+    const id = ['bye', 'goodbye', 'exit'].find((name) => this.#main.screens[name]?.type === 'end');
+    if (id !== undefined) return this.#enter(id);
+    this.ended = this.#label('goodbye');
+    return this.ended;
+  }
+
+  #back(): string {
+    const { back } = this.#screen;
+    const top = this.#top;
+    if (typeof back === 'string') {
+      const at = top.stack.lastIndexOf(back);
+      top.stack = at < 0 ? [] : top.stack.slice(0, at);
+      return this.#enter(back, true);
+    }
+    while (!this.#top.stack.length) this.#frames.pop();
+    return this.#enter(this.#top.stack.pop()!);
+  }
+
+  #label(name: Label): string {
+    const { labels, langs = ['en'] } = this.#top.flow;
+    const word = (lang: string) => [lang, (findDefaultWords(lang) ?? ENGLISH)[name]] as const;
+    return this.#say(labels?.[name] ?? Object.fromEntries(langs.map(word)));
+  }
+
+  #refuse(): string {
+    this.#refusals++;
+    return this.#show();
+  }
+
+  #say(text: Text): string {
+    const source = typeof text === 'string' ? text : (text[String(this.vars.lang)] ?? Object.values(text)[0]!);
+    return source.replace(/\{\{(\w+)\}\}/g, (_, name: string) => String(this.vars[name] ?? ''));
+  }
+
+  #options(screen: Screen & { type: 'menu' }) {
+    let number = 0;
+    return screen.options
+      .filter(({ when }) => when === undefined || CODE[when]!(this.vars) === true)
+      .map((option) => ({ option, key: option.key ?? String(++number) }));
+  }
+
+  #show(): string {
+    const screen = this.#screen as Screen & { type: 'menu' | 'input' | 'list' };
+    const keys = { ...DEFAULT_KEYS, ...this.#top.flow.keys };
+    const error = screen.error ?? (screen.type === 'input' ? undefined : this.#label('invalid'));
+    const lines = [...(this.#refusals && error !== undefined ? [this.#say(error)] : []), this.#say(screen.text)];
+    if (screen.type === 'menu')
+      for (const { option, key } of this.#options(screen))
+        if (!option.hidden) lines.push(`${key}. ${this.#say(option.text)}`);
+    if (screen.type === 'list') {
+      const items = this.vars.items as Json[];
+      if (!items.length && screen.empty !== undefined) lines.push(this.#say(screen.empty));
+      lines.push(...items.map((item, at) => `${screen.pick ? `${at + 1}. ` : ''}row ${item}`));
+    }
+    if (keys.back !== false && this.#canGoBack) lines.push(`${keys.back}. ${this.#label('back')}`);
+    if (keys.home !== false && this.#depth > 1) lines.push(`${keys.home}. ${this.#label('home')}`);
+    if (keys.exit !== false && screen.type !== 'input') lines.push(`${keys.exit}. ${this.#label('exit')}`);
+    this.#last = lines.join('\n');
+    return this.#last;
+  }
+}
