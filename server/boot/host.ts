@@ -160,14 +160,8 @@ async function build(
     clock,
   });
   const ids = new Set(machines.map(({ id }) => id));
-  const menuFolder = {
-    folder: config.menusDir,
-    services: names,
-    machines: ids,
-    rules,
-    doors: lintDoors(config),
-    clock,
-  };
+  const doors = lintDoors(config);
+  const menuFolder = { folder: config.menusDir, services: known, machines: ids, rules, doors, clock };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
   logProblems(menus, log);
   const observed = logFailures(services, { log, production: config.production });

@@ -2,8 +2,8 @@
 
 import * as assert from 'uvu/assert';
 import { type Agent, openAgent } from '../../lib/agent/agent.ts';
-import type { SendRequest } from '../../lib/agent/requests.ts';
 import type { AgentOptions } from '../../lib/agent/options.ts';
+import type { SendRequest } from '../../lib/agent/requests.ts';
 import type { Responder, ResponderPart, ResponderTurn } from '../../lib/agent/responder.ts';
 import type { RunFrame } from '../../lib/agent/run/frames.ts';
 import { type Clock, SimulatedClock } from '../../lib/clock.ts';

@@ -162,7 +162,8 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       proofs: ['flow/phone-numbers'],
     },
     {
-      promise: 'Digits, numbers, plurals and characters are read and shown as the language of the caller has them (CLDR)',
+      promise:
+        'Digits, numbers, plurals and characters are read and shown as the language of the caller has them (CLDR)',
       proofs: ['flow/languages'],
     },
     {

@@ -93,6 +93,10 @@ export interface ScreenScope {
   isSecret(variable: string): boolean;
   /** Whether the last answer on this screen was refused: its error is shown above the text. */
   isRefused(context: JsonObject): boolean;
+  /** Whether a variable lives only inside the turn. */
+  isSecret(name: string): boolean;
+  /** The caller's language. */
+  findLang(context: JsonObject): string;
 }
 
 export interface Behaviour {

@@ -64,6 +64,24 @@ test('the flow of USSD_FLOW must be there and sound', () =>
     assert.is(await refusal({ MENUS_DIR: folder, USSD_FLOW: 'good' }), undefined);
   }));
 
+test('a flow that would keep a PIN in clear is not served', () =>
+  withFolder(async (folder) => {
+    const screens = {
+      ask: { type: 'input', text: 'Code?', save: 'code', to: 'copy' },
+      copy: { type: 'branch', branch: [{ set: { copied: '=code' }, to: 'check' }] },
+      check: { type: 'call', service: 'account.verifyPin', with: { pin: '=copied' }, done: 'bye', fail: 'bye' },
+      bye: { type: 'end', text: 'Bye' },
+    };
+    const text = { type: 'string', max: 6 };
+    const flow = { flow: 'main', version: 1, start: 'ask', screens };
+    write(folder, 'main.flow.json', { ...flow, vars: { code: text, copied: text } });
+    const kept = await refusal({ MENUS_DIR: folder });
+    assert.match(kept!.message, /open-pin: Screen "ask" keeps what is typed in "code" in clear/);
+    const secret = { ...text, secret: true };
+    write(folder, 'main.flow.json', { ...flow, vars: { code: secret, copied: secret } });
+    assert.is(await refusal({ MENUS_DIR: folder }), undefined);
+  }));
+
 test('a service that no module offers is told about before anybody calls it', () =>
   withFolder(async (folder) => {
     const call = { type: 'call', service: 'bills.pay', done: 'end', fail: 'end' };

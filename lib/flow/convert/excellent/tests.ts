@@ -22,16 +22,16 @@ interface Test {
 const NUMBERS_DIFFER = 'Of several numbers in an answer only the first is compared.';
 const ANY = 200;
 
-const constant = (made: FlowExpression | undefined): string | undefined =>
-  made?.value === undefined || made.value === null ? undefined : String(made.value);
+const constant = (expression: FlowExpression | undefined): string | undefined =>
+  expression?.value === undefined || expression.value === null ? undefined : String(expression.value);
 
 /** The words of the answer between spaces, so that a word is found as ` word `. */
 const padWithSpaces = (operand: FlowExpression) => `' ' + words(${toText(operand)}) + ' '`;
 
-/** What a test looks for; several arguments are one list of words. */
-const listTestWords = (args: readonly FlowExpression[]): string[] | undefined => {
+/** The words that a test looks for; several arguments are one text. */
+const joinPhrase = (args: readonly FlowExpression[]): string | undefined => {
   const texts = args.map(constant);
-  return texts.length === 0 || texts.includes(undefined) ? undefined : [...new Set(listWords(texts.join(' ')))];
+  return texts.length === 0 || texts.includes(undefined) ? undefined : listWords(texts.join(' ')).join(' ');
 };
 
 const wordTest = (
@@ -39,8 +39,9 @@ const wordTest = (
   passes: (words: readonly string[], phrase: readonly string[]) => boolean,
 ): Test => ({
   conditions: (operand, args) => {
-    const words = listTestWords(args);
-    if (!words) return { why: 'the words that it looks for are not written out' };
+    const phrase = joinPhrase(args);
+    if (phrase === undefined) return { why: 'the words that it looks for are not written out' };
+    const words = [...new Set(listWords(phrase))];
     if (words.length === 0) return { why: 'it looks for no word' };
     if (words.length > ANY) return { why: `it looks for more than ${ANY} words` };
     return {
@@ -87,22 +88,21 @@ const TESTS: { readonly [type: string]: Test } = {
     (words, wanted) => wanted.every((word) => words.includes(word)),
   ),
   has_phrase: {
-    conditions: (operand, [arg]) => {
-      const text = constant(arg);
-      if (text === undefined) return { why: 'the words that it looks for are not written out' };
-      const phrase = listWords(text).join(' ');
+    conditions: (operand, args) => {
+      const phrase = joinPhrase(args);
+      if (phrase === undefined) return { why: 'the words that it looks for are not written out' };
       return { conditions: phrase ? [`contains(${padWithSpaces(operand)}, ${quote(` ${phrase} `)})`] : ['true'] };
     },
-    passes: (answer, [text = '']) => hasPhrase(listWords(answer), listWords(text)),
+    passes: (answer, args) => hasPhrase(listWords(answer), listWords(args.join(' '))),
   },
   has_only_phrase: {
-    conditions: (operand, [arg]) => {
+    conditions: (operand, [arg, ...more]) => {
       if (!arg) return { why: 'it says nothing to compare with' };
-      const text = constant(arg);
-      const phrase = text === undefined ? `words(${toText(arg)})` : quote(listWords(text).join(' '));
-      return { conditions: [`words(${toText(operand)}) == ${phrase}`] };
+      const phrase = joinPhrase([arg, ...more]);
+      const other = phrase === undefined ? `words(${toText(arg)})` : quote(phrase);
+      return { conditions: [`words(${toText(operand)}) == ${other}`] };
     },
-    passes: (answer, [text = '']) => listWords(answer).join(' ') === listWords(text).join(' '),
+    passes: (answer, args) => listWords(answer).join(' ') === listWords(args.join(' ')).join(' '),
   },
   has_only_text: {
     conditions: (operand, [arg]) =>

@@ -100,7 +100,7 @@ function readFlow(flow: Foreign, title: string, name: string): ProFlow {
   const localization = asObject(flow.localization);
   const base = makeTag(asText(flow.language) ?? 'eng');
   const others = Object.keys(localization)
-    .filter((lang) => isTag(makeTag(lang)) && makeTag(lang) !== base)
+    .filter((lang) => lang !== 'base' && isTag(lang) && lang !== base)
     .slice(0, 49);
   const langs = [isTag(base) ? base : 'und', ...others.map(makeTag)];
   const findTranslation = (lang: string, thing: Foreign, key: string): unknown => {

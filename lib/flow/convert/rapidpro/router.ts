@@ -117,8 +117,8 @@ export function caseWays(router: ProRouter, operand: FlowExpression, context: Ra
     // A category is looked for among those of a result, and its name is what the test finds.
     const result = one.type === 'has_category' ? RESULT.exec(router.operand)?.[1] : undefined;
     const value = result === undefined ? operand : context.variables.read(context.result(result, 'category'));
-    const found = caseConditions(one, value, { router, context });
-    if (found === true) {
+    const conditions = caseConditions(one, value, { router, context });
+    if (conditions === true) {
       noteNever(router, [...router.cases.slice(at + 1).map(({ category }) => category), router.otherwise], {
         taken: one.category,
         operand,
@@ -126,7 +126,7 @@ export function caseWays(router: ProRouter, operand: FlowExpression, context: Ra
       });
       return [...ways, makeWay(one.category, value)];
     }
-    for (const when of found) ways.push({ when, ...makeWay(one.category, value) });
+    for (const when of conditions) ways.push({ when, ...makeWay(one.category, value) });
   }
   return [...ways, makeWay(router.otherwise, operand)];
 }
@@ -176,23 +176,23 @@ function listConditions(
 ): true | string[] {
   const args = texts.map((text) => translateTemplate(text, router.node, context));
   if (args.some((arg) => arg === undefined)) return [];
-  const known = passesConstants(type, value, args as FlowExpression[]);
-  if (known === true) return true;
-  if (known === false) {
+  const constant = passesConstants(type, value, args as FlowExpression[]);
+  if (constant === true) return true;
+  if (constant === false) {
     noteNever(router, [category], { operand: value, context });
     return [];
   }
-  const made = testConditions(type, value, args as FlowExpression[]);
-  if ('why' in made) {
+  const condition = testConditions(type, value, args as FlowExpression[]);
+  if ('why' in condition) {
     context.onNote(
       router.node,
       `${type} ${texts.join(' ')}`.trim(),
-      `It has no counterpart: ${made.why}. This way is left out.`,
+      `It has no counterpart: ${condition.why}. This way is left out.`,
     );
     return [];
   }
-  if (made.differs) context.onNote(router.node, type, made.differs);
-  return [...made.conditions];
+  if (condition.differs) context.onNote(router.node, type, condition.differs);
+  return [...condition.conditions];
 }
 
 function passesConstants(type: string, value: FlowExpression, args: readonly FlowExpression[]): boolean | undefined {

@@ -37,7 +37,8 @@ export interface Assembled {
 
 /** As the schema of flows says. */
 const VARIABLES_MAX = 1_000;
-const MINUTES_MAX = 9_999_999;
+/** As RapidPro has it: two weeks. */
+const MINUTES_MAX = 20_160;
 const MORE_KEYS = ['98', '99', '#', '*', '##'];
 
 /** A flow made from its steps, not yet linted. */
@@ -50,7 +51,7 @@ export function assembleFlow({ graph, variables, note, minutes }: Unfinished): A
     start,
     langs: graph.langs,
     keys: { back: false, home: false, more: MORE_KEYS.find((key) => !keys.has(key)) ?? false },
-    ...(minutes !== undefined && minutes > 0 && minutes <= MINUTES_MAX && { limits: { session: `${minutes}m` } }),
+    ...(minutes !== undefined && minutes > 0 && { limits: { session: `${Math.min(minutes, MINUTES_MAX)}m` } }),
     note,
     vars: {},
     screens,

@@ -1,5 +1,6 @@
 // Ways on: conditions that never hold or leave none, the keys that callers press, and options that say the same or their own number.
 
+import { toAsciiDigits } from '../../expression/values.ts';
 import {
   DEFAULT_KEYS,
   type Keys,
@@ -125,9 +126,13 @@ const isSame = (one: string, other: string) => one.replace(/\s+/g, '') === other
 
 const NAVIGATION: readonly NavigationKey[] = ['back', 'home', 'more', 'exit'];
 
+// A key in other digits is the same to a caller.
+const isSameKey = (one: string | false, other: string | false) =>
+  one !== false && other !== false && toAsciiDigits(one) === toAsciiDigits(other);
+
 function* navigationClashes(keys: Keys, own: { readonly [key in NavigationKey]?: unknown }): Iterable<RuleFinding> {
   for (const [at, name] of NAVIGATION.entries()) {
-    const other = NAVIGATION.slice(0, at).find((one) => keys[one] !== false && keys[one] === keys[name]);
+    const other = NAVIGATION.slice(0, at).find((one) => isSameKey(keys[one], keys[name]));
     if (other === undefined) continue;
     const mine = Object.hasOwn(own, name) ? name : other;
     const message = `The key "${keys[name]}" is both ${other} and ${name}.`;
@@ -144,7 +149,7 @@ function* navigationClashes(keys: Keys, own: { readonly [key in NavigationKey]?:
 
 function* menuClashes(id: string, { options }: MenuScreen, keys: Keys): Iterable<RuleFinding> {
   const uses = new Map<string, string>();
-  for (const name of NAVIGATION) if (keys[name] !== false) uses.set(keys[name], `the key ${name}`);
+  for (const name of NAVIGATION) if (keys[name] !== false) uses.set(toAsciiDigits(keys[name]), `the key ${name}`);
   let number = 0;
   for (const [at, option] of options.entries()) {
     if (option.key !== undefined) continue;
@@ -157,11 +162,11 @@ function* menuClashes(id: string, { options }: MenuScreen, keys: Keys): Iterable
   for (let one = 1; one <= number; one++) uses.set(String(one), `the number of another option`);
   for (const [at, option] of options.entries()) {
     if (option.key === undefined) continue;
-    const other = uses.get(option.key);
+    const other = uses.get(toAsciiDigits(option.key));
     const pointer = pointerTo('screens', id, 'options', at, 'key');
     const message = `Option "${option.id}" of menu "${id}" has the key "${option.key}", which is ${other} too.`;
     if (other) yield { pointer, message, fix: `Give option "${option.id}" another key than "${option.key}".` };
-    uses.set(option.key, `the key of option "${option.id}"`);
+    uses.set(toAsciiDigits(option.key), `the key of option "${option.id}"`);
   }
 }
 
