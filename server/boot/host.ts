@@ -161,7 +161,7 @@ async function build(
   });
   const ids = new Set(machines.map(({ id }) => id));
   const doors = lintDoors(config);
-  const menuFolder = { folder: config.menusDir, services: known, machines: ids, rules, doors, clock };
+  const menuFolder = { folder: config.menusDir, services: names, machines: ids, rules, doors, clock };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
   logProblems(menus, log);
   const observed = logFailures(services, { log, production: config.production });

@@ -44,8 +44,6 @@ export function flowScope(flow: Flow, path: string): FlowScope {
     wait: word('wait', flow.wait),
     phrase,
     expression: compileExpression,
-    chooseLang: (context) => chooseLang({ langs }, context),
-    isSecret: (variable) => flow.vars?.[variable]?.secret === true,
     isRefused: (context) => (context.$bad as number) > 0,
     isSecret: (name) => flow.vars?.[name]?.secret === true,
     findLang: (context) => findLang(langs, context),
