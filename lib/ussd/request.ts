@@ -139,12 +139,23 @@ export function readMsisdn(value: unknown, field: string): string {
  * readText('x'.repeat(183)); // throws ERR_INPUT
  */
 export function readText(value: unknown, field = 'text'): string {
-  if (typeof value !== 'string' || exceeds(value, COMMON_LIMITS.ussdTextChars)) {
-    throw refusal(field, `a string of at most ${COMMON_LIMITS.ussdTextChars} characters`, value);
+  const rule = `a string of at most ${COMMON_LIMITS.ussdTextChars} characters`;
+  if (typeof value !== 'string') throw refusal(field, rule, value);
+  if (exceeds(value, COMMON_LIMITS.ussdTextChars)) {
+    const advice =
+      'Where each request repeats all answers, ask for less in one dialogue, or let the gateway send the last answer only.';
+    throw new TwinlineError('ERR_INPUT', `${refusal(field, rule, value).message} ${advice}`, { cause: TEXT_TOO_LONG });
   }
   if (PLAIN.test(value)) return value;
   if (LONE_SURROGATE.test(value)) throw refusal(field, 'well-formed Unicode', value);
   return value.replace(CONTROLS, '');
+}
+
+const TEXT_TOO_LONG = { reason: 'text-too-long' } as const;
+
+/** Whether a request was refused because of the length of its text. */
+export function isTextTooLong(error: unknown): boolean {
+  return error instanceof TwinlineError && error.cause === TEXT_TOO_LONG;
 }
 
 /**

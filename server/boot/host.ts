@@ -2,7 +2,7 @@
 
 import { type Accounts, type AccountsOptions, accounts, simulatedAccounts } from '../../lib/account/account.ts';
 import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
-import { pinVault } from '../../lib/account/pin.ts';
+import { type PinVault, pinVault } from '../../lib/account/pin.ts';
 import { accountServices } from '../../lib/account/services.ts';
 import { sharedSpray } from '../../lib/account/spray.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -24,7 +24,7 @@ import type { Config } from '../config/config.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
 import { loadLintRules } from '../menus/lint-rules.ts';
 import { loadMachines } from '../menus/machines.ts';
-import { listRefused, loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
+import { lintDoors, listRefused, loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
 import { isBuiltIn, lintedServices, loadServices } from '../menus/services.ts';
 import type { GivenStores } from '../stores/given.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from '../stores/stores.ts';
@@ -106,6 +106,14 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
   }
 }
 
+function openVault(keyring: Keyring, { log, onProblem }: HostOptions): PinVault {
+  const onUnopened = (error: TwinlineError) => {
+    onProblem?.('account');
+    log.error({ err: error }, 'a stored PIN cannot be opened: run twinline doctor');
+  };
+  return pinVault({ keyring, onUnopened });
+}
+
 interface HostDeps {
   readonly stores: Stores;
   readonly keyring: Keyring;
@@ -122,11 +130,7 @@ async function build(
   { stores, keyring, clock, sessionClock, isShared, audit }: HostDeps,
 ) {
   const { log, onProblem, onCrowded, parts = {}, services: between = (services) => services } = options;
-  const onUnopened = (error: TwinlineError) => {
-    onProblem?.('account');
-    log.error({ err: error }, 'a stored PIN cannot be opened: run twinline doctor');
-  };
-  const vault = pinVault({ keyring, onUnopened });
+  const vault = openVault(keyring, options);
   const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
   const onSimChange: AccountsOptions['onSimChange'] = ({ phone, customerId }) =>
     log.warn(
@@ -156,7 +160,14 @@ async function build(
     clock,
   });
   const ids = new Set(machines.map(({ id }) => id));
-  const menuFolder = { folder: config.menusDir, services: names, machines: ids, rules, clock };
+  const menuFolder = {
+    folder: config.menusDir,
+    services: names,
+    machines: ids,
+    rules,
+    doors: lintDoors(config),
+    clock,
+  };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
   logProblems(menus, log);
   const observed = logFailures(services, { log, production: config.production });
@@ -169,11 +180,11 @@ async function build(
     ttlSeconds: config.ussd.ttlSeconds,
     inspector: options.inspector,
     // The key of a session is left out: it may hold a phone number.
-    onProblem: ({ reason, error, requestId }) => {
+    onProblem: ({ reason, error, call, requestId }) => {
       // The log has it from the service itself.
       if (reason === 'service') return;
       onProblem?.('background');
-      log.error({ err: error, reason, requestId }, PROBLEM_WORDS[reason] ?? 'a stored session cannot go on');
+      log.error({ err: error, reason, call, requestId }, PROBLEM_WORDS[reason] ?? 'a stored session cannot go on');
     },
   });
   const ussd = ussdService({
@@ -199,6 +210,8 @@ async function build(
 
 const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } = {
   background: 'background work of a session failed',
+  machine:
+    'a flow or machine failed on an answer or a timer: it goes on at the fail screen of the call, or its session has ended',
   'other-key':
     'a stored session cannot go on: it was sealed with another PIN_ENCRYPTION_KEY. Give all instances the same keys',
 };

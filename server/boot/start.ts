@@ -8,7 +8,7 @@ import { type Health, storeMetrics, watchHealth } from '../health/health.ts';
 import { listWatched } from '../health/write-watch.ts';
 import { listen } from '../http/listen.ts';
 import { type OperatorRule, operatorRule } from '../http/middleware/operator.ts';
-import { listRefused } from '../menus/menus.ts';
+import { lintDoors, listRefused } from '../menus/menus.ts';
 import { watchMenus } from '../menus/watch.ts';
 import { ussdGateways } from '../ussd/gateways.ts';
 import { operatorNotes } from '../ussd/operator-routes.ts';
@@ -125,6 +125,7 @@ async function openApp(opened: Opened, reloads: Reloads, { defer }: Disposables)
         reload: () => reloads.now(),
         noteEdit: async ({ by, ...details }) => void (await audit.append({ action: 'menus.edited', by, details })),
         callsServices: !config.production,
+        doors: lintDoors(config),
       })
     : undefined;
   if (studio) defer(studio.drafts.close);

@@ -1,6 +1,7 @@
 // The variables of the agent service: who may ask it, the model that answers, the tools that it may call; and those of plugins, which
 // begin with the name of their plugin.
 
+import { CHAT_FLOW } from '../../lib/flow/format/names.ts';
 import { flag, integer, list, type Setting, text } from './kinds.ts';
 
 export const AGENT_SETTINGS = {
@@ -40,7 +41,7 @@ export const AGENT_SETTINGS = {
   },
   AGENT_FLOW: {
     kind: text('flow'),
-    default: 'assistant',
+    default: CHAT_FLOW,
     meaning: 'the flow that answers when no model is configured, or a machine of MACHINES',
     fix: 'Set the name of a flow, its file name without .flow.json, or the id of a machine.',
   },
@@ -73,6 +74,11 @@ export const AGENT_SETTINGS = {
     meaning: 'days after which a session that nobody uses is deleted with its messages; unset = never',
     fix: 'Set for example AGENT_KEEP_DAYS=90.',
   },
+  MODEL: {
+    kind: text('module'),
+    meaning: 'a module that exports a language model of the AI SDK, in the place of an endpoint',
+    fix: 'Set for example MODEL=./model.js.',
+  },
   MODEL_BASE_URL: {
     kind: text('http-url'),
     secret: 'password',
@@ -87,7 +93,7 @@ export const AGENT_SETTINGS = {
   },
   MODEL_NAME: {
     kind: text('words'),
-    meaning: 'model of that endpoint',
+    meaning: 'model of that endpoint, or what the one of MODEL is called',
     fix: 'Set the name as the endpoint lists it.',
   },
   MODEL_LIST: {

@@ -9,10 +9,12 @@ import type { Flow } from '../../lib/flow/format/flow.ts';
 import { checkFlows, type FlowTexts, invalidFlow, readFlowFiles, readText } from '../../lib/flow/format/load.ts';
 import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
+import type { LintDoors } from '../../lib/flow/lint/lint.ts';
 import type { LintRule } from '../../lib/flow/lint/rule.ts';
 import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE } from '../../lib/flow/testing/file.ts';
 import { type ParsedFlowTests, parseFlowTests } from '../../lib/flow/testing/parse.ts';
+import type { Config } from '../config/config.ts';
 import { CONTRACTS } from './contracts.ts';
 
 export interface MenuFolder {
@@ -21,6 +23,7 @@ export interface MenuFolder {
   readonly services?: ReadonlySet<string> | undefined;
   /** Rules besides our own. */
   readonly rules?: readonly LintRule[] | undefined;
+  readonly doors?: LintDoors | undefined;
   /** Names of machines of your own, which no flow may have. @default none */
   readonly machines?: ReadonlySet<string> | undefined;
   /** For `date` rules. @default the system's clock */
@@ -35,6 +38,11 @@ export interface Menus {
   readonly failures: readonly string[];
   /** Flow files that were read. */
   readonly files: readonly string[];
+}
+
+/** How answers come to the menus of a server. */
+export function lintDoors({ ussd, agent }: Pick<Config, 'ussd' | 'agent'>): LintDoors {
+  return { textMode: ussd.textMode, chats: [agent.flow] };
 }
 
 /** Reads and compiles the menus of a folder. Throws ERR_CONFIG when the folder cannot be read. */
@@ -55,16 +63,16 @@ const recent = new Map<string, { readonly menus: Menus; readonly clock: Clock | 
 const MENUS_KEPT = 4;
 
 // Rules of others may look at more than the flows.
-function nameMenus(texts: FlowTexts, { services, rules }: MenuFolder): string | undefined {
+function nameMenus(texts: FlowTexts, { services, rules, doors }: MenuFolder): string | undefined {
   const entries = [...texts];
   if (rules?.length || entries.some(([, text]) => typeof text !== 'string')) return undefined;
   return createHash('sha256')
-    .update(JSON.stringify([entries, services && [...services].sort()]))
+    .update(JSON.stringify([entries, doors, services && [...services].sort()]))
     .digest('base64');
 }
 
-function compileMenus(texts: FlowTexts, { services, rules, clock }: MenuFolder): Menus {
-  const { flows, problems, files } = checkFlows(texts, { services, rules, contracts: CONTRACTS });
+function compileMenus(texts: FlowTexts, { services, rules, doors, clock }: MenuFolder): Menus {
+  const { flows, problems, files } = checkFlows(texts, { services, rules, doors, contracts: CONTRACTS });
   const compiled = new Map<string, CompiledFlow>();
   const failures: string[] = [];
   for (const flow of flows.values()) {

@@ -116,10 +116,10 @@ interface Reloaded {
  * changed one changes with it and is tested again; where the called one is refused, it goes on with the running form.
  */
 async function reloadMenus(
-  { folder, services, rules, clock, machines = new Set() }: MenuFolder,
+  { folder, services, rules, doors, clock, machines = new Set() }: MenuFolder,
   { library, onServed }: Pick<WatchOptions, 'library' | 'onServed'>,
 ): Promise<Reloaded> {
-  const { flows, problems, files } = await loadFlows(folder, { services, rules, contracts: CONTRACTS });
+  const { flows, problems, files } = await loadFlows(folder, { services, rules, doors, contracts: CONTRACTS });
   const taken: Reloaded['taken'][number][] = [];
   const refused = files.filter((file) => machines.has(cutFlowName(file))).map(sayTaken);
   const served = flowsIn(library);

@@ -9,7 +9,8 @@ import { countLinesLost } from './log-output.ts';
 export type GatewayRefusal = 'address' | 'secret' | 'signature' | 'timestamp';
 
 /** How a USSD request was answered. */
-export type TurnOutcome = 'continue' | 'end' | 'invalid' | 'limited' | 'forbidden' | 'unavailable';
+/** `too-long`: all answers of a dialogue together are longer than a request may be, so the dialogue cannot go on. */
+export type TurnOutcome = 'continue' | 'end' | 'invalid' | 'too-long' | 'limited' | 'forbidden' | 'unavailable';
 
 /** What there was too much of when a request or a connection was turned away: requests of one address or phone, work
  * of the server, answers that are not read, connections of one address, sessions of one phone, streams and sockets of one address. */

@@ -8,7 +8,7 @@ import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Adapter, AdapterRoute, RawReply, UssdReply } from '../../lib/ussd/adapter.ts';
 import { conEnd, FORBIDDEN, INVALID_INPUT, TOO_MANY, UNAVAILABLE } from '../../lib/ussd/reply.ts';
-import type { RawRequest, UssdRequest } from '../../lib/ussd/request.ts';
+import { isTextTooLong, type RawRequest, type UssdRequest } from '../../lib/ussd/request.ts';
 import type { TurnAbout, UssdService } from '../../lib/ussd/service.ts';
 import { Refusal } from '../http/errors.ts';
 import { type Admit, type Exchange, type FastPath, requestId } from '../http/fast-path.ts';
@@ -204,7 +204,7 @@ function taker(base: string, route: AdapterRoute, { door, adapter }: Dialect): T
       request = adapter.read(raw);
     } catch (error) {
       log.info({ err: error, dialect: adapter.name }, 'refused a USSD request');
-      return refuse(raw, INVALID_INPUT, 'invalid');
+      return refuse(raw, INVALID_INPUT, isTextTooLong(error) ? 'too-long' : 'invalid');
     }
     // End-of-session notices may lack a phone number; count them per session instead.
     const caller = request.phoneNumber === '' ? `session ${request.sessionId}` : `phone ${request.phoneNumber}`;

@@ -9,15 +9,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import {
-  DEFAULT_KEYS,
-  DEFAULT_LABELS,
-  DEFAULT_WAIT,
-  type Flow,
-  type Migration,
-  type Variable,
-  type Way,
-} from '../../lib/flow/format/flow.ts';
+import { ENGLISH } from '../../lib/flow/format/default-words.ts';
+import { DEFAULT_KEYS, type Flow, type Migration, type Variable, type Way } from '../../lib/flow/format/flow.ts';
 import { loadFlow, loadFlows, parseFlow } from '../../lib/flow/format/load.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
 import type { SchemaPart } from '../../lib/flow/format/schema.ts';
@@ -294,8 +287,7 @@ test('the schema has the numbers and defaults of the code', () => {
   const defaults = (part: SchemaPart) =>
     Object.fromEntries(Object.entries(part.properties!).map(([key, one]) => [key, one.default]));
   assert.equal(defaults(p.keys!), DEFAULT_KEYS);
-  assert.equal(defaults(p.labels!), DEFAULT_LABELS);
-  assert.is(p.wait!.default, DEFAULT_WAIT);
+  assert.equal({ ...defaults(p.labels!), wait: p.wait!.default }, ENGLISH);
   assert.equal(Object.keys(d.accept!.properties!).sort(), [...ACCEPT_RULES, 'sameAs'].sort());
 });
 

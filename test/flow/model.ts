@@ -1,9 +1,9 @@
 // A second reading of the format: screens, keys, ways back and called flows, as the reference describes them, without machines. Texts
 // are short (one page), and conditions and expressions are rows of a table instead of a language.
 
+import { ENGLISH, findDefaultWords } from '../../lib/flow/format/default-words.ts';
 import {
   DEFAULT_KEYS,
-  DEFAULT_LABELS,
   type Flow,
   type Label,
   type Screen,
@@ -230,7 +230,8 @@ export class Model {
   }
 
   #label(name: Label): string {
-    return this.#say(this.#top.flow.labels?.[name] ?? DEFAULT_LABELS[name]);
+    const words = (this.#top.flow.langs ?? ['en']).map((lang) => [lang, (findDefaultWords(lang) ?? ENGLISH)[name]]);
+    return this.#say(this.#top.flow.labels?.[name] ?? Object.fromEntries(words));
   }
 
   #refuse(): string {

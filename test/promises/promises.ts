@@ -133,7 +133,7 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     },
     {
       promise:
-        'The engine does what XState does, with a restart between every two events: 159 of the 169 SCXML cases that XState runs (of the others, 9 invoke child machines and one keeps a function in its context); 500 random statecharts are where XState is; what cannot run that way is refused',
+        'The engine does what XState does, with a restart between every two events: 160 of the 169 SCXML cases that XState runs (the others invoke child machines); 500 random statecharts are where XState is; what cannot run that way is refused',
       proofs: [
         'scxml/scxml',
         'engine/oracle/oracle.short.long',
@@ -155,6 +155,20 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       ],
       measured:
         '2026-11-25: whole servers set back by 2 hours and on by 10 years under calls, streams, locks and limits',
+    },
+    {
+      promise:
+        'A phone number in any usual form is saved as that number or refused, in every country, and never becomes another one',
+      proofs: ['flow/phone-numbers'],
+    },
+    {
+      promise: 'Digits, numbers, plurals and characters are read and shown as the language of the caller has them (CLDR)',
+      proofs: ['flow/languages'],
+    },
+    {
+      promise:
+        'A converted flow of RapidPro answers as it did there (the published cases of its engine); what cannot come along is reported, and stops nothing else',
+      proofs: ['flow/convert/routers', 'flow/convert/imports'],
     },
     {
       promise:

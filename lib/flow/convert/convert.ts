@@ -1,13 +1,16 @@
 // A file of RapidPro or TextIt → flows: what becomes of it, and which variables are read that nothing gives a value.
 
-import { DEFAULT_LABELS, type Flow } from '../format/flow.ts';
+import { ENGLISH } from '../format/default-words.ts';
+import type { Flow } from '../format/flow.ts';
 import { DOOR_NAMES } from '../format/names.ts';
+import { capitalize } from '../format/problem.ts';
 import { collectParts } from '../lint/parts.ts';
 import { describeProForm, isProExport, readProFlows } from './rapidpro/file.ts';
 import { convertProFlows } from './rapidpro/flows.ts';
+import { reportStarts } from './rapidpro/starts.ts';
 import { type ConversionReport, makeReport, type ReportEntry } from './report.ts';
 import { readForeign, refuseFile } from './source.ts';
-import type { ConversionTarget } from './steps/assemble.ts';
+import { type ConversionTarget, reportLeftOut } from './steps/assemble.ts';
 
 export interface Converted {
   readonly flows: readonly Flow[];
@@ -22,15 +25,19 @@ export interface ConvertOptions extends Pick<ConversionTarget, 'contracts'> {
 }
 
 /**
- * The flows in the text of a file, each of them without an error of lint. Throws ERR_INPUT for a file that RapidPro did not export,
- * and for one that is too large, too deep or broken.
+ * The flows in the text of a file, each of them without an error of lint; one that cannot be made is left out and reported. Throws
+ * ERR_INPUT for a file that RapidPro did not export, for one that is too large, too deep or broken, and where no flow can be made.
  */
 export function convertFlows(text: string, { file, contracts }: ConvertOptions): Converted {
   const document = readForeign(text, file);
   if (!isProExport(document))
     throw refuseFile(file, 'it is no file of RapidPro or TextIt. Give the file as that program exported it');
   const report = makeReport();
-  const flows = convertProFlows(readProFlows(document, file), { report, contracts });
+  const read = readProFlows(document, file);
+  for (const { name, why } of read.refused) reportLeftOut(name, capitalize(why), report);
+  reportStarts(document, read.flows, report);
+  const flows = convertProFlows(read.flows, { report, contracts });
+  if (flows.length === 0) throw refuseFile(file, report.entries[0]?.reason.replace(/\.$/, '') ?? 'no flow can be made');
   reportUnset(flows, report);
   const order = new Map(flows.map(({ flow }, at) => [flow, at]));
   const entries = [...report.entries].sort((one, other) => (order.get(one.flow) ?? 0) - (order.get(other.flow) ?? 0));
@@ -40,7 +47,7 @@ export function convertFlows(text: string, { file, contracts }: ConvertOptions):
 /** Whether all flows are nothing but ends at which nobody has written a word. */
 export function isNothing({ flows }: Pick<Converted, 'flows'>): boolean {
   const screens = flows.flatMap((flow) => Object.values(flow.screens));
-  return screens.every((screen) => screen.type === 'end' && screen.text === DEFAULT_LABELS.goodbye);
+  return screens.every((screen) => screen.type === 'end' && screen.text === ENGLISH.goodbye);
 }
 
 const REASON =

@@ -2,6 +2,7 @@
 // the language, with characters that every phone can display.
 
 import type { Json } from '../../json/json.ts';
+import { listCharacters, takeFirst } from './characters.ts';
 import type { Arguments, Described } from './functions.ts';
 import { dateAt, isDecimal, readIsoDate } from './values.ts';
 
@@ -82,7 +83,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   },
   first: {
     usage: 'first:3',
-    doc: 'The first so many characters (1 to 999).',
+    doc: 'The first so many characters (1 to 999); none is cut, however many signs it is made of.',
     args: { length: '1 to 999 characters' },
     examples: [['{{name|first:1}}. {{surname}}', 'T. Moyo', { name: 'Tariro', surname: 'Moyo' }]],
     arity: [1, 1],
@@ -108,7 +109,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
       const last = parseWhole(digits, 1, 4);
       if (last === undefined) return { problem: 'the characters shown are 1 to 4' };
       return (value) => {
-        const characters = [...toText(value)];
+        const characters = listCharacters(toText(value));
         if (characters.length === 0) return null;
         return characters.length >= 2 * last ? `****${characters.slice(-last).join('')}` : '****';
       };
@@ -152,19 +153,29 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     },
   },
   plural: {
-    usage: 'plural:item:items',
-    doc: 'The first text for exactly 1, the second for every other number; the number itself is not printed.',
-    args: { one: 'the text for 1', other: 'the text for other numbers' },
+    usage: "plural:item:items or plural:'one=item':'few=items':'other=items'",
+    doc: 'The text for the number, by the plural rules of the language (CLDR); the number itself is not printed. With two texts the first is for the form `one`: 1 in English, 0 and 1 in French. Languages with more forms name them: `zero`, `one`, `two`, `few`, `many` and `other`, which must be there.',
+    args: {
+      one: 'the text for the form `one`',
+      other: 'the text for all other numbers',
+      'form=text...': 'or, in place of both, a text for each form that the language has',
+    },
     examples: [
       ['{{count}} {{count|plural:item:items}}', '1 item', { count: 1 }],
       ["{{count}} {{count|plural:'bag':'bags'}}", '3 bags', { count: 3 }],
+      ["{{count}} {{count|plural:'sac':'sacs'}}", '0 sac', { count: 0, lang: 'fr' }],
+      ["{{count}} {{count|plural:'one=worek':'few=worki':'other=workow'}}", '3 worki', { count: 3, lang: 'pl' }],
     ],
-    arity: [2, 2],
+    arity: [2, 6],
     takes: ['number', 'text'],
-    make: (one, other) => (value) => {
-      const count = typeof value === 'string' && isDecimal(value) ? Number(value) : value;
-      if (typeof count !== 'number') return null;
-      return (count === 1 ? one : other) ?? null;
+    make: (...texts) => {
+      const forms = readPluralForms(texts);
+      if ('problem' in forms) return { problem: forms.problem as string };
+      return (value, lang) => {
+        const count = typeof value === 'string' && isDecimal(value) ? Number(value) : value;
+        if (typeof count !== 'number') return null;
+        return forms[pluralRules(lang).select(count)] ?? forms.other ?? null;
+      };
     },
   },
   default: {
@@ -196,20 +207,45 @@ export function toText(value: Json): string {
   return value === null || typeof value === 'object' ? '' : String(value);
 }
 
-// Counts code points, so that no character is cut in half.
-function takeFirst(text: string, count: number): string {
-  if (text.length <= count) return text;
-  return /[\ud800-\udfff]/.test(text) ? [...text].slice(0, count).join('') : text.slice(0, count);
-}
-
 function parseWhole(text: string | undefined, least: number, most: number): number | undefined {
   const value = /^\d{1,3}$/.test(text ?? '') ? Number(text) : -1;
   return value >= least && value <= most ? value : undefined;
 }
 
-// Creating a formatter costs 50 times more than using it. Languages may come from data, so the cache is bounded.
+type PluralForms = { readonly [form in Intl.LDMLPluralRule]?: string };
+
+const FORM = /^(zero|one|two|few|many|other)=(.*)$/s;
+
+function readPluralForms(texts: readonly string[]): PluralForms | { readonly problem: string } {
+  const named = texts.map((text) => FORM.exec(text));
+  if (named.every((one) => one === null) && texts.length === 2) return { one: texts[0]!, other: texts[1]! };
+  const forms = Object.fromEntries(named.flatMap((one) => (one ? [[one[1], one[2]]] : [])));
+  if (named.includes(null) || Object.keys(forms).length < texts.length || forms.other === undefined)
+    return { problem: "write two texts, or each form once by its name, 'other=' among them" };
+  return forms;
+}
+
+// Creating a formatter costs 50 times more than using it. Languages may come from data, so the caches are bounded.
 const FORMATTERS_KEPT = 200;
 const formatters = new Map<string, Intl.NumberFormat>();
+const pluralRulesByLang = new Map<string, Intl.PluralRules>();
+
+function pluralRules(lang: string): Intl.PluralRules {
+  const before = pluralRulesByLang.get(lang);
+  if (before) return before;
+  const rules = makePluralRules(lang);
+  if (pluralRulesByLang.size >= FORMATTERS_KEPT) pluralRulesByLang.clear();
+  pluralRulesByLang.set(lang, rules);
+  return rules;
+}
+
+function makePluralRules(lang: string): Intl.PluralRules {
+  try {
+    return new Intl.PluralRules([lang, 'en']);
+  } catch {
+    return new Intl.PluralRules('en');
+  }
+}
 
 /** Formats a number with at least `least` and at most `most` decimals in a language; null if it is not a number. */
 function formatNumber(value: Json, lang: string, least: number, most: number): string | null {

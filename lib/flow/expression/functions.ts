@@ -2,7 +2,8 @@
 // the reference; tests run the examples.
 
 import type { Json, JsonObject } from '../../json/json.ts';
-import { nameKind, parseDecimal, roundDecimal } from './values.ts';
+import { countCharacters } from './characters.ts';
+import { findNumber, nameKind, parseDecimal, roundDecimal, toAsciiDigits } from './values.ts';
 
 /** Aborts the evaluation; the problem names kinds of values, never values. */
 type Refuse = (problem: string) => never;
@@ -27,7 +28,9 @@ export type FunctionName =
   | 'title'
   | 'trim'
   | 'startsWith'
-  | 'contains';
+  | 'contains'
+  | 'words'
+  | 'findNumber';
 
 const MANY = 100;
 
@@ -51,16 +54,17 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
   },
   num: {
     usage: 'num(text)',
-    doc: 'The number that a text writes in plain decimal notation; null when it writes none.',
+    doc: 'The number that a text writes in plain decimal notation, in digits of any script; null when it writes none.',
     args: { text: 'a text, or a number, which stays as it is; null for everything else' },
     examples: [
       ["num('12.50')", 12.5],
+      ["num('١٢')", 12],
       ["num('12,50')", null],
     ],
     arity: [1, 1],
     call: ([value = null]) => {
       if (typeof value === 'number') return value;
-      return typeof value === 'string' ? (parseDecimal(value.trim()) ?? null) : null;
+      return typeof value === 'string' ? (parseDecimal(toAsciiDigits(value.trim())) ?? null) : null;
     },
   },
   str: {
@@ -172,7 +176,38 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
     arity: [2, 2],
     call: ([whole = null, part = null]) => isIn(part, whole),
   },
+  words: {
+    usage: 'words(text)',
+    doc: 'The words of a text in small letters, with one space between them and without punctuation; an empty text for null.',
+    args: { text: 'a text or null; anything else is an error' },
+    examples: [
+      ["words('Yes, please!')", 'yes please'],
+      ["contains(' ' + words('The BLUE one.') + ' ', ' blue ')", true],
+    ],
+    arity: [1, 1],
+    call: ([value = null], refuse) => listWords(requireText('words', value, refuse) ?? '').join(' '),
+  },
+  findNumber: {
+    usage: 'findNumber(text)',
+    doc: 'The first number in a text, in digits of any script; null when there is none.',
+    args: { text: 'a text, or a number, which stays as it is; null for everything else' },
+    examples: [
+      ["findNumber('I am 24 years old')", 24],
+      ["findNumber('about 1,000.50')", 1000.5],
+      ["findNumber('none')", null],
+    ],
+    arity: [1, 1],
+    call: ([value = null]) => {
+      if (typeof value === 'number') return value;
+      return typeof value === 'string' ? (findNumber(value) ?? null) : null;
+    },
+  },
 };
+
+/** The words of a text in small letters: letters, digits, `_` and apostrophes; an emoji or another symbol is one of its own. */
+export function listWords(text: string): string[] {
+  return text.toLowerCase().match(/[\p{M}\p{L}\p{N}_']+|\p{S}/gu) ?? [];
+}
 
 /** Whether both are the same plain value. No conversion; lists and objects are never equal, not even to themselves. */
 export function isSame(left: Json, right: Json): boolean {
@@ -183,13 +218,6 @@ export function isSame(left: Json, right: Json): boolean {
 export function isIn(part: Json, whole: Json): boolean {
   if (Array.isArray(whole)) return (typeof part !== 'object' || part === null) && whole.includes(part);
   return typeof whole === 'string' && typeof part === 'string' && whole.includes(part);
-}
-
-/** Number of Unicode code points in `text`. */
-export function countCharacters(text: string): number {
-  let pairs = 0;
-  for (let at = 0; at < text.length; at++) if (text.codePointAt(at)! > 0xffff) pairs++;
-  return text.length - pairs;
 }
 
 function requireNumbers(name: string, args: readonly Json[], refuse: Refuse): readonly number[] {

@@ -4,12 +4,13 @@
 // - Filters apply from left to right. An argument that contains : | or braces must be quoted.
 // - `\{{` prints {{ and `\\{{` a backslash before a value.
 // - Values cannot break the line or the reply: their line breaks and tabs become spaces; control characters and direction marks
-//   are removed.
+//   are removed, and letters are composed.
 
 import { TwinlineError } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { FLOW_LIMITS } from '../limits.ts';
+import { composeText } from './characters.ts';
 import { FILTERS, type Filter, toText } from './filters.ts';
 import { suggest } from './suggest.ts';
 import { element, isRefusedName, member } from './values.ts';
@@ -124,7 +125,9 @@ const BREAKS = /\r\n|[\t\n\v\f\r\u0085\u2028\u2029]/g;
 const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gu');
 
 function clean(text: string): string {
-  return UNPRINTABLE.test(text) ? text.replace(BREAKS, ' ').replace(ALL_UNPRINTABLE, '') : text;
+  return UNPRINTABLE.test(text)
+    ? composeText(text.replace(BREAKS, ' ').replace(ALL_UNPRINTABLE, ''))
+    : composeText(text);
 }
 
 interface Slot {

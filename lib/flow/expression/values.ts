@@ -1,5 +1,5 @@
-// Plain values in flows: JSON by name and index (own properties only, never one that leads to a prototype), decimal numbers
-// as people write them, and calendar dates without a time zone.
+// Plain values in flows: JSON by name and index (own properties only, never one that leads to a prototype), digits and decimal
+// numbers as people write them, and calendar dates without a time zone.
 
 import type { Json } from '../../json/json.ts';
 
@@ -41,6 +41,90 @@ export function parseDecimal(text: string): number | undefined {
   const value = Number(text);
   // `+ 0` turns -0 into 0, because JSON cannot represent -0.
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value + 0 : undefined;
+}
+
+const NOT_ASCII = /[\u0080-\uffff]/;
+const OTHER_DIGIT = /(?![0-9])\p{Nd}/gu;
+const DIGIT = /^\p{Nd}$/u;
+
+/** The same text with the digits of every script as 0–9: phones set to Arabic send `٤٢` for 42. */
+export function toAsciiDigits(text: string): string {
+  return NOT_ASCII.test(text) ? text.replace(OTHER_DIGIT, toAsciiDigit) : text;
+}
+
+// Unicode has the digits of a script in order, 0 first; some of these rows of ten follow each other.
+function toAsciiDigit(sign: string): string {
+  const code = sign.codePointAt(0)!;
+  let zero = code;
+  while (DIGIT.test(String.fromCodePoint(zero - 1))) zero--;
+  return String((code - zero) % 10);
+}
+
+/**
+ * Plain decimal notation for a number as people type it in a language: with its decimal sign and its groups of thousands, in
+ * digits of any script. `1.000` is `1000` in German and `1.000` in French. Undefined if it is not a number there.
+ */
+export function toPlainDecimal(text: string, lang: string): string | undefined {
+  if (WHOLE.test(text)) return text;
+  const typed = toAsciiDigits(text.replace(INVISIBLE, '').replace('\u2212', '-'));
+  const { grouped, plain } = numberForms(lang);
+  const isGrouped = grouped.test(typed);
+  const found = (isGrouped ? grouped : plain).exec(typed)?.groups;
+  if (!found) return undefined;
+  const whole = isGrouped ? found.whole!.replace(/[^\d-]/g, '') : found.whole!;
+  return found.part === undefined ? whole : `${whole}.${found.part}`;
+}
+
+const WHOLE = /^-?\d{1,40}$/;
+const INVISIBLE = /[\u200e\u200f\u061c]/g;
+
+interface NumberForms {
+  readonly grouped: RegExp;
+  readonly plain: RegExp;
+}
+
+// Languages may come from data, so the cache is bounded.
+const FORMS_KEPT = 200;
+const formsByLang = new Map<string, NumberForms>();
+
+function numberForms(lang: string): NumberForms {
+  const before = formsByLang.get(lang);
+  if (before) return before;
+  const parts = makeFormatter(lang).formatToParts(1234567.5);
+  const findSign = (type: string) => parts.find((part) => part.type === type)?.value ?? '';
+  const [decimal, group] = [findSign('decimal'), findSign('group')].map((sign) => sign.replace(/[^.,]/, '')) as [
+    string,
+    string,
+  ];
+  // Spaces and apostrophes only ever group; the Arabic signs mean one thing everywhere.
+  const groups = `[\\s'\u2019\u066c${group}]`;
+  const part = `(?:[\u066b${decimal}](?<part>\\d{1,40}))?$`;
+  const forms = {
+    grouped: new RegExp(`^(?<whole>-?\\d{1,3}(?:(?<group>${groups})(?:\\d{2,3}\\k<group>)*\\d{3}))${part}`),
+    plain: new RegExp(`^(?<whole>-?\\d{1,40})${part.replace('[', '[.')}`),
+  };
+  if (formsByLang.size >= FORMS_KEPT) formsByLang.clear();
+  formsByLang.set(lang, forms);
+  return forms;
+}
+
+function makeFormatter(lang: string): Intl.NumberFormat {
+  try {
+    return new Intl.NumberFormat([lang, 'en'], { useGrouping: 'always', numberingSystem: 'latn' });
+  } catch {
+    return new Intl.NumberFormat('en');
+  }
+}
+
+const NUMBER = /-?(?:\d[\d,]*(?:\.\d+)?|(?<![^\W_])\.\d+)/g;
+
+/** The first number that stands in a text, with `,` between thousands and a decimal point; undefined if there is none. */
+export function findNumber(text: string): number | undefined {
+  for (const [found] of toAsciiDigits(text).matchAll(NUMBER)) {
+    const value = parseDecimal(found.replaceAll(',', '').replace(/^(-?)\./, '$10.'));
+    if (value !== undefined) return value;
+  }
+  return undefined;
 }
 
 /** Rounds the printed decimal digits, half away from zero: 1.005 to 2 places is 1.01. `places` is 0 to 12. */

@@ -57,15 +57,6 @@ export type NavigationKey = 'back' | 'home' | 'more' | 'exit';
 export type Keys = { readonly [key in NavigationKey]: string | false };
 
 export const DEFAULT_KEYS: Keys = { back: '0', home: '00', more: '98', exit: false };
-export const DEFAULT_LABELS: { readonly [label in Label]: string } = {
-  back: 'Back',
-  home: 'Home',
-  more: 'More',
-  exit: 'Exit',
-  invalid: 'Invalid choice.',
-  goodbye: 'Goodbye.',
-};
-export const DEFAULT_WAIT = 'Please wait.\n1. Continue';
 
 /** Names of screens and variables; other names break XState's addressing or JavaScript objects. */
 export const NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;

@@ -40,3 +40,6 @@ export const LOCAL_NAMES = {
   },
   error: { screen: 'call', about: 'Why the call has failed, in the `when` and `set` of `fail`.' },
 } as const;
+
+/** The flow that answers chats where nothing names another one. */
+export const CHAT_FLOW = 'assistant';

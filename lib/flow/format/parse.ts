@@ -5,6 +5,7 @@ import { type DocumentNode, evaluate, type MemberNode, type ObjectNode, type Val
 import { requireGiven } from '../../given.ts';
 import type { Json } from '../../json/json.ts';
 import { flawOfNumbers } from '../../json/reader.ts';
+import { composeText } from '../expression/characters.ts';
 import { isRefusedName } from '../expression/values.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import type { Flow } from './flow.ts';
@@ -55,7 +56,7 @@ export function parseFlow(text: string, file: string): ParsedFlow {
 }
 
 function read(document: DocumentNode, source: FlowSource): ParsedFlow {
-  const value = evaluate(document) as Json;
+  const value = composeTexts(evaluate(document) as Json);
   const problems = [...keyProblems(document.body, source), ...numberProblems(source)];
   const findings = schemaFindings(value);
   for (const { code, ...finding } of findings)
@@ -63,6 +64,14 @@ function read(document: DocumentNode, source: FlowSource): ParsedFlow {
   if (findings.length) return { source, problems: sortProblems(problems) };
   const flow = value as unknown as Flow;
   return { flow, source, problems: sortProblems([...problems, ...nameProblems(flow, source)]) };
+}
+
+/** The same value with its texts in composed form, as inputs are: see {@link composeText}. */
+export function composeTexts(value: Json): Json {
+  if (typeof value === 'string') return composeText(value);
+  if (Array.isArray(value)) return value.map(composeTexts);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, composeTexts(part as Json)]));
 }
 
 function refuseFlow(

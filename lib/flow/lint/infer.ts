@@ -182,12 +182,14 @@ const TAKES: { readonly [name in FunctionName]?: readonly KnownShape['kind'][] }
   num: ['text', 'number'],
   str: ['text', 'number', 'boolean'],
   startsWith: ['text'],
-  ...Object.fromEntries(['lower', 'upper', 'title', 'trim'].map((name) => [name, ['text'] as const])),
+  findNumber: ['text', 'number'],
+  ...Object.fromEntries(['lower', 'upper', 'title', 'trim', 'words'].map((name) => [name, ['text'] as const])),
 };
 const NUMERIC = new Set<FunctionName>(['min', 'max', 'round', 'abs']);
 /** What comes of an argument of another kind; the other functions fail. */
 const GIVES_ANYWAY: { readonly [name in FunctionName]?: string } = {
   num: 'that is always null',
+  findNumber: 'that is always null',
   startsWith: 'that is always false',
 };
 const GIVES: { readonly [name in FunctionName]: Shape } = {
@@ -204,6 +206,8 @@ const GIVES: { readonly [name in FunctionName]: Shape } = {
   trim: TEXT,
   startsWith: TRUTH,
   contains: TRUTH,
+  words: TEXT,
+  findNumber: NUMBER,
 };
 
 function callShape({ name, args, at }: Extract<Node, { kind: 'call' }>, reading: ShapeContext): Shape {

@@ -3,6 +3,7 @@
 import { requireGiven } from '../../given.ts';
 import { findNearest } from '../expression/suggest.ts';
 import { DEFAULT_KEYS, type Flow } from '../format/flow.ts';
+import { CHAT_FLOW } from '../format/names.ts';
 import { type ParsedFlow, parseFlow } from '../format/parse.ts';
 import { locateProblem, type Problem, sortProblems } from '../format/problem.ts';
 import { type FlowSource, pointerTo } from '../format/source.ts';
@@ -18,7 +19,7 @@ import { listMigrations, nameRules } from './rules/names.ts';
 import { privateRules } from './rules/private.ts';
 import { reachRules } from './rules/reach.ts';
 import { savedRules } from './rules/saved.ts';
-import { secretRules } from './rules/secrets.ts';
+import { pinRules, secretRules } from './rules/secrets.ts';
 import { signRules } from './rules/signs.ts';
 import { textRules } from './rules/texts.ts';
 import { lengthRules } from './rules/too-long.ts';
@@ -38,6 +39,7 @@ export const RULES: readonly LintRule[] = [
   ...languageRules,
   ...lengthRules,
   ...secretRules,
+  ...pinRules,
   ...privateRules,
   ...callRules,
   ...typeRules,
@@ -89,6 +91,14 @@ export const PROBLEM_CODES: ReadonlyMap<string, string> = new Map(
   ),
 );
 
+/** How answers come to the flows. */
+export interface LintDoors {
+  /** Whether a request of the telecom gateway has all answers, or the last one. */
+  readonly textMode: 'cumulative' | 'latest';
+  /** Names of flows that users write to in a chat. */
+  readonly chats: readonly string[];
+}
+
 /** What is known beside a flow; what is left out is not checked. */
 export interface LintContext {
   /** The flows that `flow` screens may call, by name. */
@@ -97,6 +107,8 @@ export interface LintContext {
   readonly services?: ReadonlySet<string> | undefined;
   /** What some of them take and answer, by name. */
   readonly contracts?: { readonly [service: string]: ServiceContract } | undefined;
+  /** @default telecom gateways that repeat all answers in each request, and chats with the flow `assistant` */
+  readonly doors?: LintDoors | undefined;
   /** Rules besides our own. @default none */
   readonly rules?: readonly LintRule[] | undefined;
 }
@@ -143,7 +155,7 @@ export function applyRules(parsed: ParsedFlow, context: LintContext): ParsedFlow
     : parsed;
 }
 
-function prepareLint(flow: Flow, { flows, services, contracts = {} }: LintContext): Lint {
+function prepareLint(flow: Flow, { flows, services, contracts = {}, doors }: LintContext): Lint {
   const vars = new Map(Object.entries(flow.vars ?? {}));
   const screenIds = Object.keys(flow.screens);
   const ids = new Set(screenIds);
@@ -165,6 +177,7 @@ function prepareLint(flow: Flow, { flows, services, contracts = {} }: LintContex
     flows: flows && new Map([...flows, [flow.flow, flow]]),
     services,
     contracts,
+    isRepeated: doors?.textMode !== 'latest' && !(doors?.chats ?? [CHAT_FLOW]).includes(flow.flow),
     meant,
     nearest,
     mend: (name, names) => {

@@ -22,6 +22,8 @@ export interface Lint {
   readonly services: ReadonlySet<string> | undefined;
   /** What services take and answer, of those for which that is known. */
   readonly contracts: { readonly [service: string]: ServiceContract };
+  /** Whether each request repeats all answers, as in the cumulative mode of telecom gateways. */
+  readonly isRepeated: boolean;
   /** The screen that an id means: itself, else the nearest that exists. */
   readonly meant: (id: string) => string | undefined;
   /** The known name nearest to a misspelt one. */

@@ -1,29 +1,37 @@
 // The `accept` rules of input screens, compiled once to a check of the caller's text.
 //
 // All rules must hold. Text longer than a request can be is refused; the rest is trimmed. `number`, `oneOf`, `msisdn`, `date` and
-// `check` convert it, so at most one of them may be used; the others keep it unchanged.
+// `check` convert it, so at most one of them may be used; the others keep it, with its digits as 0–9 where a rule needs those.
 
 import { RE2JS } from 're2js';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { countCharacters } from '../expression/functions.ts';
+import { countCharacters } from '../expression/characters.ts';
 import { suggest } from '../expression/suggest.ts';
-import { dateAt, isoDate, parseDecimal, readIsoDate } from '../expression/values.ts';
+import { dateAt, isoDate, parseDecimal, readIsoDate, toAsciiDigits, toPlainDecimal } from '../expression/values.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { ID_CHECKS, readId } from './id-checks.ts';
+import { isCallingCode, readPhoneNumber } from './phone-numbers.ts';
 
 export interface Accept {
   /** The rules by name, joined with `+`: `digits`, `length+pattern`. */
   readonly name: string;
-  /** The value to save for the caller's text. `now` is in milliseconds since 1970, for rules with `today`. */
-  check(text: string, now: number): { readonly ok: true; readonly value: Json } | { readonly ok: false };
+  /**
+   * The value to save for the caller's text. `now` is in milliseconds since 1970, for rules with `today`; `lang` is the
+   * caller's language, for numbers.
+   * @default `lang` English
+   */
+  check(text: string, now: number, lang?: string): { readonly ok: true; readonly value: Json } | { readonly ok: false };
 }
 
 const RULES: { readonly [name: string]: AcceptRule } = {
   digits: (setting, refuse) => {
     const { min, max } = readRange(setting, 1, (problem) => refuse(`${problem}. ${DIGITS_HOW}`));
-    return (text) => (text.length >= min && text.length <= max && /^[0-9]+$/.test(text) ? text : undefined);
+    return (text) => {
+      const digits = toAsciiDigits(text);
+      return digits.length >= min && digits.length <= max && /^[0-9]+$/.test(digits) ? digits : undefined;
+    };
   },
   length: (setting, refuse) => {
     const { min, max } = readRange(setting, 0, (problem) => refuse(`${problem}. ${LENGTH_HOW}`));
@@ -58,7 +66,8 @@ export function compileAccept(rule: JsonObject): Accept {
   if (changing.length > 1) {
     throw acceptError(`"accept" has ${changing.join(' and ')}`, 'Each gives another value to save; keep one of them');
   }
-  const checks = names.map((name): AcceptCheck => {
+  // The rule that converts comes last: its value is saved.
+  const checks = [...names.filter((name) => !CHANGES.includes(name)), ...changing].map((name): AcceptCheck => {
     const compile = Object.hasOwn(RULES, name) ? RULES[name] : undefined;
     if (!compile) {
       const known = `Rules: ${ACCEPT_RULES.join(', ')}`;
@@ -68,12 +77,12 @@ export function compileAccept(rule: JsonObject): Accept {
       throw acceptError(`the rule "${name}" got ${showSetting(rule[name] ?? null)}`, problem);
     });
   });
-  const check: Accept['check'] = (input, now) => {
+  const check: Accept['check'] = (input, now, lang = 'en') => {
     if (input.length > TYPED_MOST) return REFUSED;
     const text = input.trim();
     let value: Json = text;
     for (const one of checks) {
-      const result = one(text, now);
+      const result = one(text, now, lang);
       if (result === undefined) return REFUSED;
       if (result !== text) value = result;
     }
@@ -109,11 +118,12 @@ function numberRule(setting: Json, refuse: Refuse): AcceptCheck {
   const places = integer ? 0 : Number(decimals ?? 40);
   const least = Number(min ?? Number.NEGATIVE_INFINITY);
   const most = Number(max ?? Number.POSITIVE_INFINITY);
-  return (text) => {
-    const value = parseDecimal(text);
+  return (text, _, lang) => {
+    const plain = toPlainDecimal(text, lang) ?? '';
+    const value = parseDecimal(plain);
     if (value === undefined || value < least || value > most) return undefined;
-    const point = text.indexOf('.');
-    return point < 0 || text.length - point - 1 <= places ? value : undefined;
+    const point = plain.indexOf('.');
+    return point < 0 || plain.length - point - 1 <= places ? value : undefined;
   };
 }
 
@@ -124,45 +134,27 @@ function oneOfRule(setting: Json, refuse: Refuse): AcceptCheck {
   for (const choice of setting) {
     if (typeof choice !== 'string' || choice.trim() === '' || choice.length > COMMON_LIMITS.ussdTextChars)
       return refuse(how);
-    const key = choice.trim().toLowerCase();
+    const key = toAsciiDigits(choice.trim().toLowerCase());
     if (canonical.has(key)) return refuse(`It has "${choice}" twice (large and small letters are the same). ${how}`);
     canonical.set(key, choice);
   }
-  return (text) => canonical.get(text.toLowerCase());
+  return (text) => canonical.get(toAsciiDigits(text.toLowerCase()));
 }
-
-// ITU-T E.164: at most 15 digits, starting with a country code, which never starts with 0. No country has subscriber numbers
-// shorter than 8.
-const INTERNATIONAL = /^[1-9][0-9]{7,14}$/;
 
 function msisdnRule(setting: Json, refuse: Refuse): AcceptCheck {
   const { country = null } = readSettings(setting, ['country'], refuse);
-  if (country !== null && !(typeof country === 'string' && /^[1-9][0-9]{0,2}$/.test(country))) {
+  if (country === null) return (text) => readPhoneNumber(text);
+  if (!(typeof country === 'string' && /^[1-9][0-9]{0,2}$/.test(country)))
     return refuse('"country" is a calling code in quotes, without +, as in {"country": "263"}');
-  }
-  return (text) => {
-    const plain = text.replace(/[ ().-]/g, '');
-    const number = internationalNumber(plain, country);
-    if (number === undefined || !INTERNATIONAL.test(number)) return undefined;
-    // A 0 after the country code is a trunk prefix, which is invalid there.
-    return country === null || (number.startsWith(country) && number[country.length] !== '0')
-      ? `+${number}`
-      : undefined;
-  };
-}
-
-function internationalNumber(text: string, country: string | null): string | undefined {
-  if (text.startsWith('+')) return text.slice(1);
-  if (text.startsWith('00')) return text.slice(2);
-  if (!text.startsWith('0')) return text;
-  return country === null ? undefined : country + text.slice(1);
+  if (!isCallingCode(country)) return refuse(`No country has the calling code ${country}`);
+  return (text) => readPhoneNumber(text, country);
 }
 
 function checkRule(setting: Json, refuse: Refuse): AcceptCheck {
   const known = Object.keys(ID_CHECKS);
   const id = typeof setting === 'string' && Object.hasOwn(ID_CHECKS, setting) ? ID_CHECKS[setting] : undefined;
   if (!id) return refuse(`There is no such check.${suggest(String(setting), known)} Checks: ${known.join(', ')}`);
-  return (text) => readId(id, text);
+  return (text) => readId(id, toAsciiDigits(text));
 }
 
 function patternRule(setting: Json, refuse: Refuse): AcceptCheck {
@@ -174,7 +166,11 @@ function patternRule(setting: Json, refuse: Refuse): AcceptCheck {
   if (pattern.programSize() > FLOW_LIMITS.patternSteps) {
     return refuse('Its repetitions multiply to too many steps. Use smaller counts, or "length" beside it');
   }
-  return (text) => (pattern.matches(text) ? text : undefined);
+  return (text) => {
+    if (pattern.matches(text)) return text;
+    const plain = toAsciiDigits(text);
+    return plain !== text && pattern.matches(plain) ? plain : undefined;
+  };
 }
 
 function parsePattern(source: string, refuse: Refuse): RE2JS {
@@ -197,7 +193,7 @@ function acceptError(problem: string, fix: string): TwinlineError {
 }
 
 /** The value for a trimmed text, or undefined to refuse it. */
-type AcceptCheck = (text: string, now: number) => Json | undefined;
+type AcceptCheck = (text: string, now: number, lang: string) => Json | undefined;
 /** Aborts the compilation: what is wrong with the rule, and how to fix it. */
 type Refuse = (problem: string) => never;
 type AcceptRule = (setting: Json, refuse: Refuse) => AcceptCheck;
@@ -247,7 +243,8 @@ function dateRule(setting: Json, refuse: Refuse): AcceptCheck {
   const apart = new RegExp(
     `^${order.map((part) => `(\\d{${part.startsWith('Y') ? part.length : '1,2'}})`).join('([/. -])')}$`,
   );
-  return (text, now) => {
+  return (typed, now) => {
+    const text = toAsciiDigits(typed);
     const parts = close.exec(text)?.slice(1) ?? splitDate(apart.exec(text));
     if (!parts) return undefined;
     const part = (name: string) => Number(parts[order.findIndex((one) => one.startsWith(name))]);

@@ -8,15 +8,18 @@ import type { CallPolicy, Conversation, Prove, ShownForms, View } from '../../en
 import { toPath } from '../../engine/machine/state-path.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { listTexts, MASK } from '../../redact.ts';
+import { composeText, findBorder } from '../expression/characters.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { maskPrinted } from '../expression/template.ts';
-import { DEFAULT_WAIT, type Flow, type Screen } from '../format/flow.ts';
+import { toAsciiDigits } from '../expression/values.ts';
+import type { Flow, Screen } from '../format/flow.ts';
 import { durationMs } from '../format/way.ts';
 import { migrateRest } from './migrate.ts';
 import { backTarget, canGoBack, depth, renderScreen, screenPages } from './render.ts';
 import {
   chooseLang,
   flowError,
+  flowScope,
   keepsPrivate,
   keepsSecret,
   listExpressions,
@@ -47,13 +50,14 @@ export function flowConversation(
   );
   const session = flow.limits?.session === undefined ? undefined : durationMs(flow.limits.session);
   const findNode = (view: Pick<View, 'state'>) => nodes.get(toPath(view.state))!;
-  const waitText = (view: View) => {
-    const { scope } = findNode(view);
-    return scope.phrase(flow.wait ?? DEFAULT_WAIT).render(view.context, chooseLang(scope, view.context));
-  };
+  const scope = flowScope(flow, '');
+  const waitText = ({ context }: View) => scope.wait.render(context, chooseLang(scope, context));
   return {
     read: (view, raw, prove) => readInput(findNode(view), raw, { view, prove, now: clock.now(), start: flow.start }),
-    interrupt: (view, raw) => (raw === findNode(view).scope.keys.exit ? { type: 'exit' } : undefined),
+    interrupt: (view, raw) =>
+      typeof raw === 'string' && toAsciiDigits(raw) === findNode(view).scope.typedKeys.exit
+        ? { type: 'exit' }
+        : undefined,
     render: (view) => renderScreen(findNode(view), view),
     waitText,
     redact: (context, prove) => redact(context, { secrets, proven, prove }),
@@ -146,29 +150,32 @@ interface InputReading {
 function readInput(node: ScreenNode, raw: Json, reading: InputReading): EventObject | undefined {
   const input = typeof raw === 'string' ? cleanInput(raw) : '';
   if (input === '') return undefined;
-  const { keys } = node.scope;
-  if (input === keys.exit) return { type: 'exit' };
+  const key = toAsciiDigits(input);
+  if (key === node.scope.typedKeys.exit) return { type: 'exit' };
   if (reading.view.waiting || !node.behaviour.read) return undefined;
   const { context } = reading.view;
-  const move = readNavigation(node, input, reading);
-  return move ?? node.behaviour.read({ input, context, prove: reading.prove, now: reading.now });
+  const move = readNavigation(node, key, reading);
+  return move ?? node.behaviour.read({ input, key, context, prove: reading.prove, now: reading.now });
 }
 
 // Keys count only where they lead somewhere; elsewhere they are ordinary answers.
-function readNavigation(node: ScreenNode, input: string, { view, start }: InputReading): EventObject | undefined {
-  const { keys, path } = node.scope;
+function readNavigation(node: ScreenNode, key: string, { view, start }: InputReading): EventObject | undefined {
+  const { typedKeys: keys, path } = node.scope;
   const { context } = view;
-  if (input === keys.back && canGoBack(node, context))
+  if (key === keys.back && canGoBack(node, context))
     return { type: typeof node.screen.back === 'string' ? 'back' : `back.${backTarget(path, context)}` };
-  if (input === keys.home && (node.path !== start || depth(context) > 0)) return { type: 'home' };
-  if (input === keys.more && (context.$page as number) < screenPages(node, context).length - 1) return { type: 'more' };
+  if (key === keys.home && (node.path !== start || depth(context) > 0)) return { type: 'home' };
+  if (key === keys.more && (context.$page as number) < screenPages(node, context).length - 1) return { type: 'more' };
   return undefined;
 }
 
 const CONTROL = /\p{Cc}+/gu;
 
 function cleanInput(raw: string): string {
-  return raw.slice(0, COMMON_LIMITS.ussdTextChars).replace(CONTROL, ' ').trim();
+  const most = COMMON_LIMITS.ussdTextChars;
+  const composed = composeText(raw);
+  const text = composed.length > most ? composed.slice(0, findBorder(composed, most)) : composed;
+  return text.replace(CONTROL, ' ').trim();
 }
 
 // Hides from observers all secrets, and masks private values.

@@ -4,6 +4,7 @@
 
 import type { Reply, View } from '../../engine/conversation.ts';
 import type { JsonObject } from '../../json/json.ts';
+import { findBorder } from '../expression/characters.ts';
 import type { Label, NavigationKey } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import type { ShownScreen } from '../screens/kind.ts';
@@ -141,7 +142,7 @@ function split(row: string, fits: Fits): string[] {
   return pieces;
 }
 
-// The longest accepted prefix: at least one character, never ending in a lone surrogate.
+// The longest accepted prefix: at least one code point, and no part of a character, unless that alone is longer.
 function longest(text: string, accepts: (part: string) => boolean): number {
   let low = 1;
   let high = text.length;
@@ -150,6 +151,8 @@ function longest(text: string, accepts: (part: string) => boolean): number {
     if (accepts(text.slice(0, middle))) low = middle;
     else high = middle - 1;
   }
+  const border = findBorder(text, low);
+  if (border > 0) return border;
   const code = text.charCodeAt(low - 1);
   const isHalf = code >= 0xd800 && code < 0xdc00;
   return isHalf ? (low > 1 ? low - 1 : 2) : low;

@@ -3,18 +3,12 @@
 import type { MenuImplementations } from '../../../machines/ussd-menu.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { findBorder } from '../expression/characters.ts';
 import { compileExpression, type Expression, truthy } from '../expression/expression.ts';
 import { compileTemplate } from '../expression/template.ts';
-import {
-  DEFAULT_KEYS,
-  DEFAULT_LABELS,
-  type Flow,
-  type Keys,
-  type Label,
-  type Screen,
-  type Text,
-  type Values,
-} from '../format/flow.ts';
+import { toAsciiDigits } from '../expression/values.ts';
+import { type DefaultWord, ENGLISH, findDefaultWords } from '../format/default-words.ts';
+import { DEFAULT_KEYS, type Flow, type Keys, type Label, type Screen, type Text, type Values } from '../format/flow.ts';
 import type { Behaviour, Phrase, ScreenScope } from '../screens/kind.ts';
 
 /** What the screens of a flow share. */
@@ -23,29 +17,46 @@ export interface FlowScope extends ScreenScope {
   /** Path of its states: '' for the flow itself, `pay.` inside the calling screen `pay`. */
   readonly path: string;
   readonly langs: readonly string[];
+  /** As they are printed. */
   readonly keys: Keys;
+  /** As inputs are compared with them: in the digits 0–9. */
+  readonly typedKeys: Keys;
   readonly labels: { readonly [label in Label]: Phrase };
+  /** Shown while a call takes longer than a turn may. */
+  readonly wait: Phrase;
 }
 
 export function flowScope(flow: Flow, path: string): FlowScope {
   const langs = flow.langs?.length ? flow.langs : ['en'];
   const phrase = (text: Text) => compilePhrase(text, langs);
-  const label = (name: Label) => phrase(flow.labels?.[name] ?? DEFAULT_LABELS[name]);
-  const names = Object.keys(DEFAULT_LABELS) as Label[];
+  const word = (name: DefaultWord, own: Text | undefined) => phrase(own ?? defaultText(name, langs));
+  const { wait: _, ...labels } = ENGLISH;
+  const names = Object.keys(labels) as Label[];
+  const keys = { ...DEFAULT_KEYS, ...flow.keys };
+  const typed = Object.entries(keys).map(([name, key]) => [name, key === false ? key : toAsciiDigits(key)]);
   return {
     flow,
     path,
     langs,
-    keys: { ...DEFAULT_KEYS, ...flow.keys },
-    labels: Object.fromEntries(names.map((name) => [name, label(name)])) as FlowScope['labels'],
+    keys,
+    typedKeys: Object.fromEntries(typed) as Keys,
+    labels: Object.fromEntries(names.map((name) => [name, word(name, flow.labels?.[name])])) as FlowScope['labels'],
+    wait: word('wait', flow.wait),
     phrase,
     expression: compileExpression,
+    chooseLang: (context) => chooseLang({ langs }, context),
+    isSecret: (variable) => flow.vars?.[variable]?.secret === true,
     isRefused: (context) => (context.$bad as number) > 0,
   };
 }
 
+// In English where a language has no words: lint reports it.
+function defaultText(name: DefaultWord, langs: readonly string[]): Text {
+  return Object.fromEntries(langs.map((lang) => [lang, (findDefaultWords(lang) ?? ENGLISH)[name]]));
+}
+
 /** The caller's language: the variable `lang` if it names one of the flow's, else the first. */
-export function chooseLang(scope: FlowScope, context: JsonObject): string {
+export function chooseLang(scope: Pick<FlowScope, 'langs'>, context: JsonObject): string {
   const { lang } = context;
   return typeof lang === 'string' && scope.langs.includes(lang) ? lang : scope.langs[0]!;
 }
@@ -71,7 +82,9 @@ export function menuImplementations(flows: ReadonlyMap<string, Flow>): MenuImple
   };
   const fit = (flow: string, name: string, value: Json): Json => {
     const max = flows.get(flow)?.vars?.[name]?.max;
-    return max !== undefined && (typeof value === 'string' || Array.isArray(value)) ? value.slice(0, max) : value;
+    if (max === undefined) return value;
+    if (typeof value === 'string') return value.length <= max ? value : value.slice(0, findBorder(value, max));
+    return Array.isArray(value) ? value.slice(0, max) : value;
   };
   return {
     holds: (condition, scope) => truthy(expression(condition).evaluate(scope as JsonObject)),

@@ -1,6 +1,7 @@
 // The kind `input`: the caller types an answer.
 
 import type { Json, JsonObject } from '../../json/json.ts';
+import { toAsciiDigits } from '../expression/values.ts';
 import type { Text, Values } from '../format/way.ts';
 import { type Accept, compileAccept } from '../run/accept.ts';
 import type { Answering, AnyScreen, ScreenKeys, ScreenKind, StateConfig } from './kind.ts';
@@ -71,7 +72,7 @@ export const input: ScreenKind<InputScreen> = {
     const text = scope.phrase(screen.text);
     const error = screen.error === undefined ? undefined : scope.phrase(screen.error);
     const { sameAs, ...rule } = screen.accept ?? {};
-    const accept = Object.keys(rule).length ? compileAccept(rule) : ANYTHING;
+    const accept = Object.keys(rule).length ? compileAccept(rule) : scope.isSecret(screen.save) ? ANY_SECRET : ANYTHING;
     return {
       listsExit: false,
       show: (context, lang) => ({
@@ -80,7 +81,7 @@ export const input: ScreenKind<InputScreen> = {
         rows: [],
       }),
       read: (answering) => {
-        const result = accept.check(answering.input, answering.now);
+        const result = accept.check(answering.input, answering.now, scope.chooseLang(answering.context));
         const accepted = result.ok && (typeof sameAs !== 'string' || isSame(answering, sameAs, result.value));
         return { type: 'text', accepted, value: result.ok ? result.value : null };
       },
@@ -142,10 +143,12 @@ export const input: ScreenKind<InputScreen> = {
 };
 
 const ANYTHING: Pick<Accept, 'check'> = { check: (text: string) => ({ ok: true, value: text as Json }) };
+// A PIN is the same in the digits of every script.
+const ANY_SECRET: Pick<Accept, 'check'> = { check: (text) => ({ ok: true, value: toAsciiDigits(text) }) };
 
 // Saved values were normalized by a rule (2024-03-05 for 5/3/2024), so compare with what this rule returns. A secret of an
 // earlier turn is gone; only the proof in the record remains.
-function isSame({ input: text, context, prove }: Answering, name: string, value: Json): boolean {
+function isSame({ key: text, context, prove }: Answering, name: string, value: Json): boolean {
   const saved = context[name] ?? null;
   if (saved !== null) return saved === value || String(saved) === text;
   const proof = (context.$proofs as JsonObject | undefined)?.[name];

@@ -87,6 +87,10 @@ export interface ScreenScope {
   readonly labels: { readonly invalid: Phrase };
   phrase(text: Text): Phrase;
   expression(source: string): Expression;
+  /** The caller's language. */
+  chooseLang(context: JsonObject): string;
+  /** Whether the value of this variable is never stored. */
+  isSecret(variable: string): boolean;
   /** Whether the last answer on this screen was refused: its error is shown above the text. */
   isRefused(context: JsonObject): boolean;
 }
@@ -107,7 +111,10 @@ export interface ShownScreen {
 }
 
 export interface Answering {
+  /** Cleaned, and with its digits as they were typed. */
   readonly input: string;
+  /** The same in the digits 0–9. */
+  readonly key: string;
   readonly context: JsonObject;
   readonly prove: Prove;
   /** Milliseconds since 1970. */

@@ -92,8 +92,8 @@ export const list: ScreenKind<ListScreen> = {
         const rows = all.map((item, at) => number(at) + row.render({ ...masked, row: item }, lang));
         return { text: lines.filter((line) => line !== '').join('\n'), rows };
       },
-      read: ({ input, context }) => {
-        const at = /^[1-9]\d{0,3}$/.test(input) ? Number(input) - 1 : -1;
+      read: ({ key, context }) => {
+        const at = /^[1-9]\d{0,3}$/.test(key) ? Number(key) - 1 : -1;
         const item = screen.pick ? listItems(context)[at] : undefined;
         return item === undefined ? { type: 'invalid' } : { type: 'pick', value: item };
       },

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../../json/json.ts';
 import { truthy } from '../expression/expression.ts';
+import { toAsciiDigits } from '../expression/values.ts';
 import { capitalize } from '../format/problem.ts';
 import type { SchemaPart } from '../format/schema.ts';
 import type { Text, Way } from '../format/way.ts';
@@ -116,8 +117,8 @@ export const menu: ScreenKind<MenuScreen> = {
           option.hidden ? [] : [`${option.key}. ${option.text.render(context, lang)}`],
         ),
       }),
-      read: ({ input, context }) => {
-        const option = options(context).find(({ key }) => key === input);
+      read: ({ key, context }) => {
+        const option = options(context).find(({ typed }) => typed === key);
         return { type: option ? option.event : 'invalid' };
       },
     };
@@ -196,7 +197,10 @@ function visibleOptions(screen: MenuScreen, scope: ScreenScope) {
   }));
   const numberOptions = (options: typeof all) => {
     let number = 0;
-    return options.map(({ event, text, own, hidden }) => ({ event, text, hidden, key: own ?? String(++number) }));
+    return options.map(({ event, text, own, hidden }) => {
+      const key = own ?? String(++number);
+      return { event, text, hidden, key, typed: toAsciiDigits(key) };
+    });
   };
   // Most menus have no conditions and are numbered once.
   if (all.every((option) => !option.when)) {

@@ -3,6 +3,7 @@
 
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { toAsciiDigits } from '../expression/values.ts';
 import type { InputScreen } from '../format/flow.ts';
 import { compileAccept } from '../run/accept.ts';
 import type { CompiledFlow } from '../run/compile.ts';
@@ -54,7 +55,7 @@ function standInError({ path }: ScreenNode, fits: boolean): TwinlineError {
 }
 
 function isKey(input: string, { scope }: ScreenNode): boolean {
-  return Object.values(scope.keys).includes(input.trim());
+  return Object.values(scope.typedKeys).includes(toAsciiDigits(input.trim()));
 }
 
 function compileRule({ accept = {} }: InputScreen): (text: string, now: number) => boolean {

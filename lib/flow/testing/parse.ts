@@ -6,9 +6,10 @@ import type { ErrorObject } from 'ajv';
 import { RE2JS } from 're2js';
 import { ERROR_CODES } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
+import type { Json } from '../../json/json.ts';
 import { findNearest, suggest } from '../expression/suggest.ts';
 import { checkFlowTests } from '../format/checks.ts';
-import { removeRepeated } from '../format/parse.ts';
+import { composeTexts, removeRepeated } from '../format/parse.ts';
 import { type Finding, locateProblem, type Mend, type Problem, showValue, sortProblems } from '../format/problem.ts';
 import { type FlowSource, flowSource, makeFlowSource, pointerTo } from '../format/source.ts';
 import { outline, parseDocument } from '../format/syntax.ts';
@@ -224,7 +225,7 @@ export function parseFlowTests(text: string, file: string): ParsedFlowTests {
   const { document, fault } = parseDocument(plain, shape);
   if (fault) return refuseTests(file, { code: 'syntax', ...fault }, plain);
   const source = makeFlowSource(file, plain, document.body);
-  const value = evaluate(document) as unknown;
+  const value = composeTexts(evaluate(document) as Json) as unknown;
   const problems = sortProblems(findTestProblems(source, document.body, value));
   return problems.length ? { source, problems } : { file: value as FlowTestFile, source, problems };
 }

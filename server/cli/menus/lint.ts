@@ -6,8 +6,9 @@ import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
+import { CHAT_FLOW } from '../../../lib/flow/format/names.ts';
 import { type Problem, problemLine } from '../../../lib/flow/format/problem.ts';
-import { PROBLEM_CODES } from '../../../lib/flow/lint/lint.ts';
+import { type LintDoors, PROBLEM_CODES } from '../../../lib/flow/lint/lint.ts';
 import type { LintRule } from '../../../lib/flow/lint/rule.ts';
 import { readVersion } from '../../config/modules.ts';
 import { lintRulesFrom } from '../../menus/lint-rules.ts';
@@ -46,9 +47,9 @@ export const lintVerb: Verb = {
     const { folder, file } = readPlace(positionals, env);
     const services = await serviceNames(env);
     const rules = await lintRulesFrom(env);
-    if (values.fix)
-      for (const line of await mendFlows({ folder, services, rules }, file)) console.error(pc.green(line));
-    const { failures, ...menus } = await readMenus({ folder, services, rules });
+    const place = { folder, services, rules, doors: findDoors(env) };
+    if (values.fix) for (const line of await mendFlows(place, file)) console.error(pc.green(line));
+    const { failures, ...menus } = await readMenus(place);
     const isMeant = (other: string) => file === undefined || other === file;
     const tests = await readTestProblems(folder, menus.files.filter(isMeant));
     const problems = [...menus.problems.filter((problem) => isMeant(problem.file)), ...tests];
@@ -59,6 +60,12 @@ export const lintVerb: Verb = {
     return failures.length || problems.some(isError) ? 1 : 0;
   },
 };
+
+/** How answers come to the flows, by the settings of a server. */
+function findDoors(env: NodeJS.ProcessEnv): LintDoors {
+  const textMode = env.USSD_TEXT_MODE?.trim() === 'latest' ? 'latest' : 'cumulative';
+  return { textMode, chats: [env.AGENT_FLOW?.trim() || CHAT_FLOW] };
+}
 
 interface LintResult {
   readonly problems: readonly Problem[];

@@ -49,7 +49,7 @@ export const EVENT_ROUTES: RouteGroup<EventDeps> = domainGroup({
       id: 'followEvents',
       summary: 'Follow what happens, as server-sent events',
       description:
-        'Each event has its number as `id`, its type as `event`, and as `data` one line of JSON: an `Event`.',
+        'Each event has its number as `id`, its type as `event`, and as `data` one line of JSON: an `Event`. To a client that asks for text/event-stream by name, a stream that begins now sends first an event `ready`, with the number of the last event before it.',
       query: WANTED,
       headers: LAST_EVENT_ID,
       answers: { 200: { description: 'The stream', types: { 'text/event-stream': { type: 'string' } } } },
@@ -68,9 +68,12 @@ export const EVENT_ROUTES: RouteGroup<EventDeps> = domainGroup({
             `There is no event ${position} here. Begin with ?after=0, or without it for what comes next.`,
           );
         const after = position ?? (await feed.end());
-        // The id lets a reader that is disconnected before its first event resume here.
+        // The id lets a reader that is cut off before its first event go on from here. Several EventSource libraries take an id only from
+        // an event with data: to them it comes as one. They all ask for this type by name.
+        const isEventSource = request.get('accept').includes('text/event-stream');
+        const data = isEventSource ? `\nevent: ready\ndata: {"seq":${after}}` : '';
         const hello =
-          position === undefined ? `: from now on\nretry: 1000\nid: ${after}\n\n` : ': go on\nretry: 1000\n\n';
+          position === undefined ? `: from now on\nretry: 1000\nid: ${after}${data}\n\n` : ': go on\nretry: 1000\n\n';
         const messages = async function* (signal: AbortSignal) {
           for await (const event of feed.follow(tenant, { after, signal })) if (wants(event)) yield formatEvent(event);
         };

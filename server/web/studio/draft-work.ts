@@ -13,6 +13,7 @@ import { completeTests, explainTests } from '../../../lib/flow/editing/tests.ts'
 import type { Flow } from '../../../lib/flow/format/flow.ts';
 import { FLOW_FILE } from '../../../lib/flow/format/parse.ts';
 import type { Problem } from '../../../lib/flow/format/problem.ts';
+import type { LintDoors } from '../../../lib/flow/lint/lint.ts';
 import { checkFlow } from '../../../lib/flow/lint/lint.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE } from '../../../lib/flow/testing/file.ts';
@@ -56,6 +57,7 @@ export interface TestedDraft {
 export interface DraftLibrary {
   readonly flows: readonly Flow[];
   readonly services: readonly string[];
+  readonly doors: LintDoors;
 }
 
 /** A position in a draft, or in `tests` if set. */
@@ -129,6 +131,7 @@ interface Library {
   readonly key: string;
   readonly flows: ReadonlyMap<string, Flow>;
   readonly services: ReadonlySet<string>;
+  readonly doors: LintDoors;
 }
 
 interface LoadedDraft extends CheckedDraft {
@@ -189,10 +192,10 @@ export function draftWork(): (job: DraftJob, ask: AskProcess<DraftCall, Json>) =
     };
   }
 
-  function check(draft: DraftText, { key, flows, services }: Library): LoadedDraft {
+  function check(draft: DraftText, { key, flows, services, doors }: Library): LoadedDraft {
     return keep(checked, [key, draft], () => {
       const name = draft.flow + FLOW_FILE;
-      const { flow, problems } = checkFlow(draft.text, name, { flows, services, contracts: CONTRACTS });
+      const { flow, problems } = checkFlow(draft.text, name, { flows, services, doors, contracts: CONTRACTS });
       const screens = [...sketchFlow(draft.text, 0).screens].map(([id, { from, to }]) => [id, from, to] as const);
       return { problems, screens, ...(flow && { flow }) };
     });
@@ -203,8 +206,8 @@ export function draftWork(): (job: DraftJob, ask: AskProcess<DraftCall, Json>) =
   }
 }
 
-function readLibrary(key: string, { flows, services }: DraftLibrary): Library {
-  return { key, flows: new Map(flows.map((flow) => [flow.flow, flow])), services: new Set(services) };
+function readLibrary(key: string, { flows, services, doors }: DraftLibrary): Library {
+  return { key, flows: new Map(flows.map((flow) => [flow.flow, flow])), services: new Set(services), doors };
 }
 
 function keep<T extends object>(cache: LRUCache<string, T>, [key, draft]: [string, DraftText], make: () => T): T {

@@ -7,6 +7,7 @@ import type { Services } from '../../../lib/engine/service.ts';
 import { LaterAnswer } from '../../../lib/engine/service.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { Flow } from '../../../lib/flow/format/flow.ts';
+import type { LintDoors } from '../../../lib/flow/lint/lint.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { Json } from '../../../lib/json/json.ts';
 import { keepMade } from '../../../lib/retry.ts';
@@ -24,6 +25,8 @@ export interface DraftsOptions {
   readonly services: Services;
   /** Whether dialled drafts call services. On a server with real callers a draft could make payments or open accounts. */
   readonly callsServices: boolean;
+  /** For lint. */
+  readonly doors: LintDoors;
 }
 
 export interface Drafts {
@@ -57,7 +60,7 @@ const ERRORS: JobErrors = {
 
 const NO_DRAFT: DraftText = { flow: '', text: '' };
 
-export function drafts({ flows, services, callsServices }: DraftsOptions): Drafts {
+export function drafts({ flows, services, callsServices, doors }: DraftsOptions): Drafts {
   // Several parts of the page request the same draft at once, so results are cached until another flow changes.
   const checked = new LRUCache<string, Promise<CheckedDraft>>({ max: PAGE_LIMITS.draftsKept });
   const thread = jobThread<DraftJob, DraftAnswer, DraftCall, Json>({
@@ -92,7 +95,7 @@ export function drafts({ flows, services, callsServices }: DraftsOptions): Draft
     about: DraftQuestions[Kind],
   ): Promise<DraftResults[Kind]> {
     const job: DraftJob = { kind, about, draft: { flow, text }, libraryKey: nameLibrary() };
-    const library = { flows: listFlows(), services: Object.keys(services) };
+    const library = { flows: listFlows(), services: Object.keys(services), doors };
     let answer = await thread.run(job);
     if ('isLibraryMissing' in answer) answer = await thread.run({ ...job, library });
     if ('isLibraryMissing' in answer) throw failed('the flows around it changed meanwhile');

@@ -3,6 +3,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { Library } from '../../../lib/engine/conversation.ts';
 import type { Services } from '../../../lib/engine/service.ts';
+import type { LintDoors } from '../../../lib/flow/lint/lint.ts';
 import { flowsIn } from '../../../lib/flow/run/compile.ts';
 import { html } from '../../../lib/markup.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
@@ -26,6 +27,8 @@ export interface StudioOptions {
   readonly services: Services;
   /** Whether dialled drafts call services. */
   readonly callsServices: boolean;
+  /** For lint. */
+  readonly doors: LintDoors;
   readonly documents: DocumentStore;
   readonly clock: Pick<Clock, 'now'>;
   readonly drawings: Pick<Drawings, 'draw'>;
@@ -36,7 +39,7 @@ export interface StudioOptions {
 
 /** Opens the studio. Close its drafts at the end. */
 export async function openStudio(options: StudioOptions): Promise<StudioDeps> {
-  const { folder, library, services, documents, clock, ...deps } = options;
+  const { folder, library, services, documents, clock, doors, ...deps } = options;
   const { callsServices } = deps;
   await documents.declare([STUDIO_VERSION]);
   const flows = () => flowsIn(library);
@@ -44,7 +47,7 @@ export async function openStudio(options: StudioOptions): Promise<StudioDeps> {
   return {
     ...deps,
     files: flowFiles(folder, isMachine),
-    drafts: drafts({ flows, services, callsServices }),
+    drafts: drafts({ flows, services, callsServices, doors }),
     versions: versions(documents, clock),
   };
 }

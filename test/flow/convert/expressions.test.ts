@@ -2,9 +2,7 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeConstant } from '../../../lib/flow/convert/excellent/made.ts';
 import { parseExcellent } from '../../../lib/flow/convert/excellent/parse.ts';
-import { passesTest, testConditions } from '../../../lib/flow/convert/excellent/tests.ts';
 import { translateTree } from '../../../lib/flow/convert/excellent/translate.ts';
 import { translateWords } from '../../../lib/flow/convert/excellent/words.ts';
 import { readListing } from '../../../lib/flow/convert/listing.ts';
@@ -121,39 +119,6 @@ test('texts become templates: addresses of mail stay, braces are escaped, sums a
   assert.equal(notes, [
     '@(read_chars(results.crop)) It has no counterpart: flows have no function like read_chars. It is left out.',
   ]);
-});
-
-test('tests of routers mean the same as conditions and for answers that are known', () => {
-  const cases: [string, string[], string, boolean][] = [
-    ['has_any_word', ['red rouge'], 'my RED car', true],
-    ['has_any_word', ['red'], 'reddish', false],
-    ['has_all_words', ['red car'], 'a car so red', true],
-    ['has_all_words', ['red bus'], 'a car so red', false],
-    ['has_phrase', ['red car'], 'my red car', true],
-    ['has_phrase', ['red car'], 'red my car', false],
-    ['has_only_phrase', ['red car'], 'Red Car', true],
-    ['has_only_text', ['Red'], 'red', false],
-    ['has_beginning', ['re'], 'Red', true],
-    ['has_text', [], '', false],
-    ['has_number', [], '12', true],
-    ['has_number', [], 'twelve', false],
-    ['has_number_eq', ['2'], '2', true],
-    ['has_number_between', ['1', '3'], '4', false],
-    ['has_number_lt', ['3'], '2', true],
-    ['has_number_lte', ['3'], '3', true],
-    ['has_number_gt', ['3'], '3', false],
-    ['has_number_gte', ['3'], '3', true],
-  ];
-  for (const [type, args, answer, expected] of cases) {
-    assert.is(passesTest(type, answer, args), expected, `${type} ${answer}`);
-    const made = testConditions(type, { source: 'answer', kind: 'text', isTight: true }, args.map(makeConstant));
-    assert.ok('conditions' in made, type);
-    const holds = made.conditions.some((one) => compileExpression(one).evaluate({ answer }) === true);
-    assert.is(holds, expected, `${type} ${args} of ${answer}: ${made.conditions}`);
-  }
-  assert.equal(testConditions('has_group', { source: 'a', kind: 'text' }, []), {
-    why: 'flows have no test like has_group',
-  });
 });
 
 test('options are read from a text when every language lists the same keys', () => {

@@ -40,9 +40,12 @@ test('what is no JSON, no such file, of another version or without a flow says s
     [{}, 'Cannot convert given.json: it is no file of RapidPro or TextIt.'],
     [
       pro(proFlow([], { spec_version: '11.12' })),
-      'its flow "F" is of the definition version 11.12, and only 13 can be read.',
+      'its flow "F" is of the definition version 11.12, and only 13 and 14 can be read.',
     ],
-    [pro({ name: 'Old', action_sets: [], rule_sets: [], metadata: {} }), 'its flow "Old" is of the definition version'],
+    [
+      { ...pro({ name: 'Old', action_sets: [], rule_sets: [], metadata: {} }), version: 8 },
+      'its flow "Old" is of the legacy definition 8, from before 2020',
+    ],
   ];
   for (const [source, words] of cases) assert.match(refusal(source), words);
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { FlowTestFile } from '../../../lib/flow/testing/file.ts';
 import { withFolder } from '../../support/process.ts';
 import { browser } from '../support/browser.ts';
 import { sharedServer, withServer } from '../support/serve.ts';
@@ -162,6 +163,24 @@ test('the latest answer alone is sent where the server takes it so, and room is 
       assert.equal(await runSaved(await saved(seen.page, phone), folder), []);
       assertQuiet(seen);
     });
+  });
+});
+
+const RECORDED = 'test/conversations/languages';
+
+test('dialogues in French, Amharic, Arabic and Hindi are on the phone as recorded', async () => {
+  const { tests } = JSON.parse(readFileSync(join(RECORDED, 'market.test.json'), 'utf8')) as FlowTestFile;
+  await withServer({ env: { MENUS_DIR: RECORDED, USSD_FLOW: 'market' } }, async ({ url }) => {
+    const { page } = await open(`${url}/simulator`);
+    const phone = handset(page);
+    for (const { steps } of tests) {
+      await phone.press('Dial');
+      for (const [at, { in: typed, text = '' }] of steps.entries()) {
+        if (at > 0) await phone.say(typed as string);
+        assert.is((await phone.shows(text)).trim(), text);
+      }
+    }
+    await assertReadable(page);
   });
 });
 

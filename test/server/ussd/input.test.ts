@@ -4,14 +4,23 @@ import { request } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { readText } from '../../../lib/ussd/request.ts';
 import { readUssdBody } from '../../../server/ussd/body.ts';
-import { DIAL, json, sharedServer } from '../support/serve.ts';
+import { DIAL, json, readMetric, sharedServer } from '../support/serve.ts';
 
 const test = suite('ussd input');
 const server = sharedServer(test, { env: { USSD_UNKNOWN_SESSION: 'menu' } });
 
 const MENU = 'CON Welcome to Twinline\n1. Know more\n2. Account\n*. Exit';
 const INVALID = 'END Invalid input. Please try again.';
+function thrownBy(work: () => unknown): Error {
+  try {
+    work();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('nothing was thrown');
+}
 let dials = 0;
 const dial = () => server().ussd({ ...DIAL, sessionId: `fresh-${dials++}` });
 
@@ -32,6 +41,17 @@ test('a field that breaks a rule is invalid input: 200, the exact text, and no s
     assert.equal([answer.status, answer.text], [200, INVALID], JSON.stringify(fields));
   }
   assert.is(((await server().ask('/api/ussd/sessions')).json() as { count: number }).count, 0);
+});
+
+test('a text that is too long is told from other invalid input, in the metric and in the log, without a sign of it', async () => {
+  const series = 'twinline_ussd_turns_total{dialect="africastalking",outcome="too-long"}';
+  const before = await readMetric(server(), series);
+  assert.is(await server().ussd({ ...DIAL, text: `48291*${long(183)}` }), INVALID);
+  assert.is(await readMetric(server(), series), before + 1);
+  const { message } = thrownBy(() => readText(`48291*${long(183)}`));
+  assert.match(message, 'at most 182 characters, but is a string of 189 characters');
+  assert.match(message, 'let the gateway send the last answer only');
+  assert.not.match(message, '48291');
 });
 
 const BODIES: Readonly<Record<string, { body: string | Buffer; headers?: Record<string, string> }>> = {

@@ -1,6 +1,8 @@
 // The tests of RapidPro's routers, `has_any_word` and its like: as conditions of flows, and applied to an answer that is known.
 // What each means is said in goflow, "flows/routers/cases".
 
+import { listWords } from '../../expression/functions.ts';
+import { findNumber } from '../../expression/values.ts';
 import { type FlowExpression, quote, tight, toNumber, toText } from './made.ts';
 
 /** Conditions of which any is enough, or why there are none. */
@@ -17,52 +19,39 @@ interface Test {
   passes(answer: string, args: readonly string[]): boolean;
 }
 
-const WORDS_DIFFER = 'Words are told apart by spaces only, so that "blue!" is not the word "blue".';
-const NUMBER_DIFFERS = 'The text has to be a number and nothing else; the test finds one inside a sentence, too.';
+const NUMBERS_DIFFER = 'Of several numbers in an answer only the first is compared.';
 const ANY = 200;
 
-/** The words of a text, in small letters. */
-export function splitWords(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}_]+|[*#]/gu) ?? [];
-}
+const constant = (made: FlowExpression | undefined): string | undefined =>
+  made?.value === undefined || made.value === null ? undefined : String(made.value);
 
-const constant = (expression: FlowExpression | undefined): string | undefined =>
-  expression?.value === undefined || expression.value === null ? undefined : String(expression.value);
+/** The words of the answer between spaces, so that a word is found as ` word `. */
+const padWithSpaces = (operand: FlowExpression) => `' ' + words(${toText(operand)}) + ' '`;
 
-/** The answer in small letters between spaces, so that a word is found as ` word `. */
-const padWithSpaces = (operand: FlowExpression) => `' ' + lower(${toText(operand)}) + ' '`;
+/** What a test looks for; several arguments are one list of words. */
+const listTestWords = (args: readonly FlowExpression[]): string[] | undefined => {
+  const texts = args.map(constant);
+  return texts.length === 0 || texts.includes(undefined) ? undefined : [...new Set(listWords(texts.join(' ')))];
+};
 
 const wordTest = (
   join: (tests: readonly string[]) => readonly string[],
   passes: (words: readonly string[], phrase: readonly string[]) => boolean,
 ): Test => ({
-  conditions: (operand, [arg]) => {
-    const text = constant(arg);
-    if (text === undefined) return { why: 'the words that it looks for are not written out' };
-    const words = [...new Set(splitWords(text))];
+  conditions: (operand, args) => {
+    const words = listTestWords(args);
+    if (!words) return { why: 'the words that it looks for are not written out' };
     if (words.length === 0) return { why: 'it looks for no word' };
     if (words.length > ANY) return { why: `it looks for more than ${ANY} words` };
     return {
       conditions: join(words.map((word) => `contains(${padWithSpaces(operand)}, ${quote(` ${word} `)})`)),
-      differs: WORDS_DIFFER,
     };
   },
-  passes: (answer, [text = '']) => passes(splitWords(answer), splitWords(text)),
+  passes: (answer, args) => passes(listWords(answer), listWords(args.join(' '))),
 });
 
 const hasPhrase = (words: readonly string[], phrase: readonly string[]) =>
   phrase.length === 0 || ` ${words.join(' ')} `.includes(` ${phrase.join(' ')} `);
-
-const sameText = (normalize: (text: string) => string, isCaseless: boolean): Test => ({
-  conditions: (operand, [arg]) => {
-    const text = constant(arg);
-    if (text === undefined && !arg) return { why: 'it says nothing to compare with' };
-    const one = isCaseless ? `lower(${toText(operand)})` : toText(operand);
-    const other = text === undefined ? toText(arg!) : quote(normalize(text));
-    return { conditions: [`${one} == ${isCaseless && text === undefined ? `lower(${other})` : other}`] };
-  },
-  passes: (answer, [text = '']) => normalize(answer) === normalize(text),
-});
 
 const numberTest = (
   condition: (number: string, args: readonly string[]) => string,
@@ -71,17 +60,22 @@ const numberTest = (
   conditions: (operand, args) => ({
     conditions: [
       condition(
-        tight(toNumber(operand)),
+        operand.kind === 'number' ? tight(operand.source) : `findNumber(${toText(operand)})`,
         args.map((arg) => tight(toNumber(arg))),
       ),
     ],
-    ...(operand.kind !== 'number' && { differs: NUMBER_DIFFERS }),
+    ...(operand.kind !== 'number' && args.length > 0 && { differs: NUMBERS_DIFFER }),
   }),
   passes: (answer, args) => {
-    const number = /-?\d+(?:\.\d+)?/.exec(answer);
-    return number !== null && passes(Number(number[0]), args.map(Number));
+    const number = findNumber(answer);
+    return number !== undefined && passes(number, args.map(Number));
   },
 });
+
+const HAS_TEXT: Test = {
+  conditions: (operand) => ({ conditions: [`trim(${toText(operand)}) != ''`] }),
+  passes: (answer) => answer.trim() !== '',
+};
 
 const TESTS: { readonly [type: string]: Test } = {
   has_any_word: wordTest(
@@ -96,13 +90,25 @@ const TESTS: { readonly [type: string]: Test } = {
     conditions: (operand, [arg]) => {
       const text = constant(arg);
       if (text === undefined) return { why: 'the words that it looks for are not written out' };
-      const phrase = splitWords(text).join(' ');
-      return { conditions: [`contains(${padWithSpaces(operand)}, ${quote(` ${phrase} `)})`], differs: WORDS_DIFFER };
+      const phrase = listWords(text).join(' ');
+      return { conditions: phrase ? [`contains(${padWithSpaces(operand)}, ${quote(` ${phrase} `)})`] : ['true'] };
     },
-    passes: (answer, [text = '']) => hasPhrase(splitWords(answer), splitWords(text)),
+    passes: (answer, [text = '']) => hasPhrase(listWords(answer), listWords(text)),
   },
-  has_only_phrase: sameText((text) => splitWords(text).join(' '), true),
-  has_only_text: sameText((text) => text, false),
+  has_only_phrase: {
+    conditions: (operand, [arg]) => {
+      if (!arg) return { why: 'it says nothing to compare with' };
+      const text = constant(arg);
+      const phrase = text === undefined ? `words(${toText(arg)})` : quote(listWords(text).join(' '));
+      return { conditions: [`words(${toText(operand)}) == ${phrase}`] };
+    },
+    passes: (answer, [text = '']) => listWords(answer).join(' ') === listWords(text).join(' '),
+  },
+  has_only_text: {
+    conditions: (operand, [arg]) =>
+      arg ? { conditions: [`${toText(operand)} == ${toText(arg)}`] } : { why: 'it says nothing to compare with' },
+    passes: (answer, [text = '']) => answer === text,
+  },
   has_category: {
     conditions: (operand, args) => ({ conditions: args.map((arg) => `${toText(operand)} == ${toText(arg)}`) }),
     passes: (answer, args) => args.includes(answer),
@@ -111,19 +117,13 @@ const TESTS: { readonly [type: string]: Test } = {
     conditions: (operand, [arg]) => {
       const text = constant(arg)?.trim().toLowerCase();
       if (!text) return { why: 'the beginning that it looks for is not written out' };
-      return { conditions: [`startsWith(lower(${toText(operand)}), ${quote(text)})`] };
+      return { conditions: [`startsWith(lower(trim(${toText(operand)})), ${quote(text)})`] };
     },
     passes: (answer, [text = '']) =>
       text.trim() !== '' && answer.trim().toLowerCase().startsWith(text.trim().toLowerCase()),
   },
-  has_text: {
-    conditions: (operand) => ({ conditions: [`${toText(operand)} != ''`] }),
-    passes: (answer) => answer.trim() !== '',
-  },
-  has_value: {
-    conditions: (operand) => ({ conditions: [`${toText(operand)} != ''`] }),
-    passes: (answer) => answer !== '',
-  },
+  has_text: HAS_TEXT,
+  has_value: HAS_TEXT,
   has_number: numberTest(
     (number) => `${number} != null`,
     () => true,

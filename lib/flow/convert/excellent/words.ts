@@ -1,6 +1,7 @@
 // Texts with `@` → templates and values of flows. What a template cannot print, such as a sum, goes into a variable first; what has no
 // counterpart is left out and reported.
 
+import { findBorder } from '../../expression/characters.ts';
 import type { Value, Values } from '../../format/flow.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
 import type { Words, WordsWithValues } from '../steps/step.ts';
@@ -130,7 +131,7 @@ function translateFilter(root: ExcellentNode, language: Language): string | unde
 function shortenText(text: string, node: string, { onNote }: Language): string {
   if (text.length <= TEXT_CHARS) return text;
   onNote(node, text, `The text has ${text.length} characters; only the first ${TEXT_CHARS} are kept.`);
-  return text.slice(0, TEXT_CHARS);
+  return text.slice(0, findBorder(text, TEXT_CHARS));
 }
 
 function escapeBraces(text: string): string {

@@ -8,6 +8,7 @@ import { asObject, asText, type Foreign } from '../source.ts';
 import type { CallStep, Next, Step } from '../steps/step.ts';
 import { makeKey, noteContact, type RapidProContext } from './context.ts';
 import type { ProFlow } from './file.ts';
+import { categoryValues } from './router.ts';
 
 export interface ActionPlace {
   readonly flow: ProFlow;
@@ -71,7 +72,8 @@ const ACTIONS: { readonly [type: string]: Make } = {
     return assign(
       {
         [context.result(name)]: toTextValue(value),
-        ...(category !== undefined && { [context.result(name, 'category')]: category }),
+        ...(category !== undefined &&
+          categoryValues(name, { name: category, names: place.flow.words(action, 'category') }, context)),
       },
       place,
     );
@@ -145,12 +147,16 @@ function webhookStep(action: Foreign, { context, node, name, next }: ActionPlace
   const done: Values = result
     ? {
         [context.result(result)]: `=str(${webhook}.status)`,
-        [context.result(result, 'category')]: 'Success',
+        ...categoryValues(result, { name: 'Success', names: {} }, context),
         [context.result(result, 'extra')]: `=${webhook}.body`,
       }
     : {};
   const fail: Values = result
-    ? { [context.result(result)]: '', [context.result(result, 'category')]: 'Failure', [webhook]: null }
+    ? {
+        [context.result(result)]: '',
+        ...categoryValues(result, { name: 'Failure', names: {} }, context),
+        [webhook]: null,
+      }
     : { [webhook]: null };
   return {
     kind: 'call',

@@ -10,7 +10,9 @@ export type Shared = 'contact' | 'field' | 'global';
 
 export interface RapidProContext extends Language {
   /** The variable of a result of the flow, or of a part of it. */
-  result(name: string, part?: 'value' | 'category' | 'input' | 'extra'): string;
+  result(name: string, part?: 'value' | 'category' | 'category_localized' | 'input' | 'extra'): string;
+  /** Languages of the flow, the one that it is written in first. */
+  readonly langs: readonly string[];
   nameShared(kind: Shared, key: string): string;
   /** The last answer of the caller. */
   readonly answer: string;
@@ -68,6 +70,7 @@ export function makeContext({ variables, langs, onNote }: RapidProSurroundings):
   };
   const context: RapidProContext = {
     roots: ROOTS,
+    langs,
     variables,
     onNote,
     result,
@@ -98,7 +101,7 @@ const results: Root = ([key, part = 'value', ...more], context) => {
   if (key === undefined) return refusePath('results');
   const { variables } = context;
   if (part === 'value') return variables.read(context.result(key));
-  if (part === 'category' || part === 'category_localized') return variables.read(context.result(key, 'category'));
+  if (part === 'category' || part === 'category_localized') return variables.read(context.result(key, part));
   if (part === 'input' || part === 'text') return variables.read(context.result(key, 'input'));
   return part === 'extra' ? readMember(context.result(key, 'extra'), more) : refusePath(`results.${key}.${part}`);
 };

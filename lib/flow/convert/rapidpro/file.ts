@@ -1,6 +1,8 @@
-// An export of RapidPro or TextIt, definition version 13: its flows, nodes, exits and translations, as far as they have their shape.
+// An export of RapidPro or TextIt, or one definition alone, of version 13 or 14: its flows, nodes, exits and translations, as far as
+// they have their shape. For what flows keep of it, the versions are the same.
 // The form: goflow, "Flow Specification".
 
+import { isObject } from '../../../given.ts';
 import { makeName, uniqueNames } from '../names.ts';
 import { asObject, asObjects, asText, type Foreign, getOwn, NODES_MAX, refuseFile } from '../source.ts';
 import type { Words } from '../steps/step.ts';
@@ -15,8 +17,16 @@ export interface ProFlow {
   readonly nodes: readonly ProNode[];
   /** What a thing says under a key, such as the `text` of an action, in every language. */
   words(thing: Foreign, key: string): Words;
-  /** All texts of a list, such as the `arguments` of a case, in every language. */
-  lists(thing: Foreign, key: string): readonly (readonly string[])[];
+  /** All texts of a list, such as the `arguments` of a case, as it is written and in the languages that have their own. */
+  lists(thing: Foreign, key: string): readonly LangList[];
+  /** Minutes without an answer after which it ends. */
+  readonly expiresAfter: number | undefined;
+}
+
+export interface LangList {
+  /** Undefined for the list as it is written, which all other languages use. */
+  readonly lang?: string;
+  readonly texts: readonly string[];
 }
 
 export interface ProNode {
@@ -28,37 +38,62 @@ export interface ProNode {
   readonly firstExit: string | undefined;
 }
 
-export function isProExport(document: Foreign): boolean {
-  return asObjects(document.flows).some(
-    (flow) => Array.isArray(flow.nodes) || 'action_sets' in flow || 'spec_version' in flow,
-  );
+/** The flows of a document: an export has a list of them, and a definition is one. */
+export function listDefinitions(document: Foreign): Foreign[] {
+  return isDefinition(document) ? [document] : asObjects(document.flows);
 }
+
+export function isProExport(document: Foreign): boolean {
+  return listDefinitions(document).some(isDefinition);
+}
+
+const isDefinition = (flow: Foreign) =>
+  Array.isArray(flow.nodes) || 'action_sets' in flow || ('spec_version' in flow && !('flows' in flow));
 
 /** The version that a file is read as, in words. */
 export function describeProForm(document: Foreign): string {
-  const stated = asObjects(document.flows).flatMap((flow) => asText(flow.spec_version) ?? []);
+  const stated = listDefinitions(document).flatMap((flow) => asText(flow.spec_version) ?? []);
   const versions = [...new Set(stated)].sort().join(', ');
   return versions ? `RapidPro ${versions}` : 'RapidPro 13; the file states no version';
 }
 
-/** The flows of an export. Throws ERR_INPUT for other versions, and for one without a flow. */
-export function readProFlows(document: Foreign, file: string): ProFlow[] {
-  const flows = asObjects(document.flows);
-  if (flows.length === 0) throw refuseFile(file, 'it has no flows. Export at least one flow');
+/** The flows of an export, and those that it has in a version which is not read. Throws ERR_INPUT for one without a flow. */
+export function readProFlows(
+  document: Foreign,
+  file: string,
+): { readonly flows: ProFlow[]; readonly refused: readonly { readonly name: string; readonly why: string }[] } {
+  const definitions = listDefinitions(document);
+  if (definitions.length === 0) throw refuseFile(file, 'it has no flows. Export at least one flow');
   const unique = uniqueNames();
   let nodes = 0;
-  return flows.map((flow, at) => {
+  const flows: ProFlow[] = [];
+  const refused: { name: string; why: string }[] = [];
+  for (const [at, flow] of definitions.entries()) {
     const title = asText(flow.name) ?? asText(asObject(flow.metadata).name) ?? `flow ${at + 1}`;
-    const version = asText(flow.spec_version) ?? asText(flow.version) ?? asText(document.version) ?? '13';
-    if ('action_sets' in flow || 'rule_sets' in flow || !/^13(?:\.|$)/.test(version))
-      throw refuseFile(
-        file,
-        `its flow "${title}" is of the definition version ${version}, and only 13 can be read. Open it in the editor once, which brings it to version 13, and export it again`,
-      );
+    const name = unique(makeName(title.toLowerCase(), `flow${at + 1}`));
+    const why = refuseVersion(flow, document, title);
+    if (why !== undefined) {
+      refused.push({ name, why });
+      continue;
+    }
     nodes += asObjects(flow.nodes).length;
     if (nodes > NODES_MAX) throw refuseFile(file, `it has more than ${NODES_MAX} nodes. Export fewer flows at once`);
-    return readFlow(flow, title, unique(makeName(title.toLowerCase(), `flow${at + 1}`)));
-  });
+    flows.push(readFlow(flow, title, name));
+  }
+  if (flows.length === 0) throw refuseFile(file, refused[0]!.why);
+  return { flows, refused };
+}
+
+/** Why a flow cannot be read in the version that it has. */
+function refuseVersion(flow: Foreign, document: Foreign, title: string): string | undefined {
+  const stated = [flow.spec_version, flow.version, document.version].find(
+    (one) => typeof one === 'number' || asText(one) !== undefined,
+  );
+  const version = String(stated ?? '13');
+  if ('action_sets' in flow || 'rule_sets' in flow)
+    return `its flow "${title}" is of the legacy definition${/^\d+$/.test(version) && Number(version) < 13 ? ` ${version}` : ''}, from before 2020, and only 13 and 14 can be read. Import it into RapidPro or TextIt, which brings it to the present version, and export it again`;
+  if (/^1[34](?:\.|$)/.test(version)) return undefined;
+  return `its flow "${title}" is of the definition version ${version}, and only 13 and 14 can be read. Open it in the editor once, which brings an older flow to the present version, and export it again`;
 }
 
 function readFlow(flow: Foreign, title: string, name: string): ProFlow {
@@ -78,6 +113,7 @@ function readFlow(flow: Foreign, title: string, name: string): ProFlow {
     title,
     langs,
     nodes: asObjects(flow.nodes).map(readNode),
+    expiresAfter: Number.isInteger(flow.expire_after_minutes) ? Number(flow.expire_after_minutes) : undefined,
     words: (thing, key) => {
       const text = typeof thing[key] === 'string' ? thing[key] : '';
       const words = others.flatMap((lang) => {
@@ -87,8 +123,12 @@ function readFlow(flow: Foreign, title: string, name: string): ProFlow {
       return { [langs[0]!]: text, ...Object.fromEntries(words) };
     },
     lists: (thing, key) => {
-      const lists = [listTexts(thing[key]), ...others.map((lang) => listTexts(findTranslation(lang, thing, key)))];
-      return lists.filter((list, at) => at === 0 || list.length > 0);
+      const written = listTexts(thing[key]);
+      const translated = others.flatMap((lang): LangList[] => {
+        const texts = listTexts(findTranslation(lang, thing, key));
+        return texts.length && texts.join('\n') !== written.join('\n') ? [{ lang: makeTag(lang), texts }] : [];
+      });
+      return [{ texts: written }, ...translated];
     },
   };
 }
@@ -104,9 +144,11 @@ function readNode(node: Foreign, at: number): ProNode {
   };
 }
 
+// Quick replies of version 14 are objects with a text.
 function listTexts(value: unknown): string[] {
   if (typeof value === 'string') return [value];
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+  if (!Array.isArray(value)) return [];
+  return value.map((one) => (isObject(one) ? one.text : one)).filter((one) => typeof one === 'string');
 }
 
 function isTag(lang: string): boolean {

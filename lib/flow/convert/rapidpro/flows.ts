@@ -4,7 +4,7 @@ import type { Flow, Values } from '../../format/flow.ts';
 import { findCircles } from '../circles.ts';
 import { makeName } from '../names.ts';
 import { asObject, asText, type Foreign } from '../source.ts';
-import { assembleFlow, type ConversionTarget, finishFlows } from '../steps/assemble.ts';
+import { assembleFlow, type ConversionTarget, finishFlows, tryFlow } from '../steps/assemble.ts';
 import type { Step, Words } from '../steps/step.ts';
 import { makeVariables } from '../steps/variables.ts';
 import { actionStep } from './actions.ts';
@@ -49,7 +49,10 @@ export function convertProFlows(flows: readonly ProFlow[], target: ConversionTar
   }
   for (const reading of all.values()) for (const node of reading.flow.nodes) readNode(node, reading);
   const called = new Set([...all.values()].flatMap(({ entered }) => [...entered]));
-  const assembled = [...all.values()].map((reading) => assemble(reading, called.has(reading.flow.uuid)));
+  const assembled = [...all.values()].flatMap((reading) => {
+    const { flow } = reading;
+    return tryFlow(flow.name, report, () => assemble(reading, called.has(flow.uuid))) ?? [];
+  });
   return finishFlows(assembled, target);
 }
 
@@ -91,6 +94,7 @@ function assemble(reading: RapidProReading, isCalled: boolean) {
     graph,
     variables: context.variables,
     note: `Converted from RapidPro: ${flow.title}`.slice(0, 300),
+    minutes: flow.expiresAfter,
   });
 }
 
@@ -193,9 +197,11 @@ function readRouting(node: ProNode, file: Foreign, { reading, name, key }: Routi
 const isInput = ({ operand }: ProRouter) => /^@\(?\s*input(?:\.text)?\s*\)?$/.test(operand);
 
 function listReplies(message: Foreign, flow: ProFlow): Words[] {
-  const lists = flow.lists(message, 'quick_replies');
-  const [first = []] = lists;
-  return first.map((reply, at) => Object.fromEntries(flow.langs.map((lang, row) => [lang, lists[row]?.[at] ?? reply])));
+  const [written, ...translated] = flow.lists(message, 'quick_replies');
+  const findReply = (lang: string, at: number) => translated.find((one) => one.lang === lang)?.texts[at];
+  return (written?.texts ?? []).map((reply, at) =>
+    Object.fromEntries(flow.langs.map((lang) => [lang, findReply(lang, at) ?? reply])),
+  );
 }
 
 interface Entering {

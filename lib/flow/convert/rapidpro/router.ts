@@ -1,24 +1,26 @@
 // Routers of RapidPro → ways: cases by their categories and exits, and what a result keeps of them.
 
 import type { Values } from '../../format/flow.ts';
-import { type FlowExpression, makeConstant, toText } from '../excellent/made.ts';
+import { type FlowExpression, makeConstant, quote, toText } from '../excellent/made.ts';
 import { passesTest, testConditions } from '../excellent/tests.ts';
 import { translateTemplate } from '../excellent/words.ts';
 import { asObjects, asText, type Foreign } from '../source.ts';
-import type { Next, Split, StepWay } from '../steps/step.ts';
+import type { Next, Split, StepWay, Words } from '../steps/step.ts';
 import type { RapidProContext } from './context.ts';
-import type { ProFlow, ProNode } from './file.ts';
+import type { LangList, ProFlow, ProNode } from './file.ts';
 
 /** A category of a router, and where it leads. */
 export interface Category {
   readonly name: string;
+  /** In every language. */
+  readonly names: Words;
   readonly next: Next;
 }
 
 export interface ProCase {
   readonly type: string;
-  /** In each language that has its own, the written one first. */
-  readonly arguments: readonly (readonly string[])[];
+  /** As they are written, then those of the languages that have their own. */
+  readonly arguments: readonly LangList[];
   readonly category: Category;
 }
 
@@ -37,9 +39,10 @@ export function readRouter(router: Foreign, { uuid, exits }: ProNode, flow: ProF
   for (const category of asObjects(router.categories))
     categories.set(asText(category.uuid) ?? '', {
       name: asText(category.name) ?? 'Other',
+      names: flow.words(category, 'name'),
       next: exits.get(asText(category.exit_uuid) ?? ''),
     });
-  const nowhere: Category = { name: 'Other', next: undefined };
+  const nowhere: Category = { name: 'Other', names: { [flow.langs[0]!]: 'Other' }, next: undefined };
   const find = (id: unknown): Category => categories.get(asText(id) ?? '') ?? nowhere;
   return {
     node: uuid,
@@ -67,7 +70,7 @@ export function keepResult(
   const name = context.result(router.result);
   return {
     ...(constant !== `=str(${name})` && { [name]: constant }),
-    [context.result(router.result, 'category')]: category.name,
+    ...categoryValues(router.result, category, context),
     [context.result(router.result, 'input')]: constant,
   };
 }
@@ -79,46 +82,117 @@ export function splitByCases(router: ProRouter, { context, name }: { context: Ra
   return { kind: 'split', node: router.node, name, ways };
 }
 
+/** What a result keeps of its category: its name, and its name in the language of the caller. */
+export function categoryValues(
+  result: string,
+  { name, names }: Pick<Category, 'name' | 'names'>,
+  context: RapidProContext,
+): Values {
+  const others = Object.entries(names).filter(([lang, one]) => lang !== context.langs[0] && one !== name);
+  const localized = others.reduceRight(
+    (rest, [lang, one]) => `lang == ${quote(lang)} ? ${quote(one)} : (${rest})`,
+    quote(name),
+  );
+  return {
+    [context.result(result, 'category')]: name,
+    [context.result(result, 'category_localized')]: others.length ? `=${localized}` : name,
+  };
+}
+
+const RESULT = /^@\(?\s*(?:run\.)?results\.(\w+)(?:\.value)?\s*\)?$/;
+
+interface TestedRouter {
+  readonly router: ProRouter;
+  readonly context: RapidProContext;
+}
+
 /** The ways of all cases, in their order, and of none at the end. */
-export function caseWays(router: ProRouter, value: FlowExpression, context: RapidProContext): StepWay[] {
+export function caseWays(router: ProRouter, operand: FlowExpression, context: RapidProContext): StepWay[] {
   const ways: StepWay[] = [];
-  for (const one of router.cases) {
-    const set = keepResult(router, one.category, { context, value });
-    const way = { next: one.category.next, ...(Object.keys(set).length && { set }) };
-    const conditions = caseConditions(one, value, { router, context });
-    if (conditions === true) return [...ways, way];
-    for (const when of conditions) ways.push({ when, ...way });
+  const makeWay = (category: Category, value: FlowExpression): StepWay => {
+    const set = keepResult(router, category, { context, value });
+    return { next: category.next, ...(Object.keys(set).length && { set }) };
+  };
+  for (const [at, one] of router.cases.entries()) {
+    // A category is looked for among those of a result, and its name is what the test finds.
+    const result = one.type === 'has_category' ? RESULT.exec(router.operand)?.[1] : undefined;
+    const value = result === undefined ? operand : context.variables.read(context.result(result, 'category'));
+    const found = caseConditions(one, value, { router, context });
+    if (found === true) {
+      noteNever(router, [...router.cases.slice(at + 1).map(({ category }) => category), router.otherwise], {
+        taken: one.category,
+        operand,
+        context,
+      });
+      return [...ways, makeWay(one.category, value)];
+    }
+    for (const when of found) ways.push({ when, ...makeWay(one.category, value) });
   }
-  const set = keepResult(router, router.otherwise, { context, value });
-  return [...ways, { next: router.otherwise.next, ...(Object.keys(set).length && { set }) }];
+  return [...ways, makeWay(router.otherwise, operand)];
+}
+
+/** Reports the ways that cannot be taken, because what the router tests is always the same here. */
+function noteNever(
+  { node, operand: tested }: ProRouter,
+  categories: readonly Category[],
+  { taken, operand, context }: { taken?: Category; operand: FlowExpression; context: RapidProContext },
+): void {
+  const lost = categories.filter(({ next }) => next !== taken?.next || !taken).map(({ name }) => `"${name}"`);
+  if (lost.length && tested.includes('@'))
+    context.onNote(
+      node,
+      tested,
+      `It is always "${operand.value}" here, so these ways are left out: ${[...new Set(lost)].join(', ')}.`,
+    );
 }
 
 /** Conditions of which any is enough; true where it always holds. */
 function caseConditions(
-  { type, arguments: lists }: ProCase,
+  { type, arguments: lists, category }: ProCase,
   value: FlowExpression,
-  { router, context }: { router: ProRouter; context: RapidProContext },
+  { router, context }: TestedRouter,
 ): true | string[] {
-  const conditions: string[] = [];
-  for (const list of lists.length ? lists : [[]]) {
-    const args = list.map((text) => translateTemplate(text, router.node, context));
-    if (args.some((arg) => arg === undefined)) continue;
-    const constant = passesConstants(type, value, args as FlowExpression[]);
-    if (constant === true) return true;
-    if (constant === false) continue;
-    const condition = testConditions(type, value, args as FlowExpression[]);
-    if ('why' in condition) {
-      context.onNote(
-        router.node,
-        `${type} ${list.join(' ')}`.trim(),
-        `It has no counterpart: ${condition.why}. This way is left out.`,
-      );
-      continue;
+  const langs = lists.flatMap(({ lang }) => lang ?? []);
+  const all: string[] = [];
+  for (const { lang, texts } of lists.length ? lists : [{ texts: [] }]) {
+    const conditions = listConditions(type, texts, { value, router, context, category });
+    if (conditions === true && langs.length === 0) return true;
+    if (langs.length === 0) all.push(...(conditions as string[]));
+    else if (conditions === true || conditions.length) {
+      // The words of a language count for its callers only.
+      const isSpoken =
+        lang === undefined ? langs.map((one) => `lang != ${quote(one)}`).join(' and ') : `lang == ${quote(lang)}`;
+      for (const one of conditions === true ? ['true'] : conditions)
+        all.push(one === 'true' ? isSpoken : `${isSpoken} and (${one})`);
     }
-    if (condition.differs) context.onNote(router.node, type, condition.differs);
-    conditions.push(...condition.conditions);
   }
-  return [...new Set(conditions)];
+  return [...new Set(all)];
+}
+
+function listConditions(
+  type: string,
+  texts: readonly string[],
+  { value, router, context, category }: TestedRouter & { readonly value: FlowExpression; readonly category: Category },
+): true | string[] {
+  const args = texts.map((text) => translateTemplate(text, router.node, context));
+  if (args.some((arg) => arg === undefined)) return [];
+  const known = passesConstants(type, value, args as FlowExpression[]);
+  if (known === true) return true;
+  if (known === false) {
+    noteNever(router, [category], { operand: value, context });
+    return [];
+  }
+  const made = testConditions(type, value, args as FlowExpression[]);
+  if ('why' in made) {
+    context.onNote(
+      router.node,
+      `${type} ${texts.join(' ')}`.trim(),
+      `It has no counterpart: ${made.why}. This way is left out.`,
+    );
+    return [];
+  }
+  if (made.differs) context.onNote(router.node, type, made.differs);
+  return [...made.conditions];
 }
 
 function passesConstants(type: string, value: FlowExpression, args: readonly FlowExpression[]): boolean | undefined {

@@ -1,15 +1,18 @@
 // A router that waits for a message → a menu where the message before it lists what may be answered, an input with a rule where one test
 // asks for one, else an input whose answer decides.
 
+import { listWords } from '../../expression/functions.ts';
 import type { Values } from '../../format/flow.ts';
 import { compileAccept } from '../../run/accept.ts';
+import { findCallingCode } from '../../run/phone-numbers.ts';
 import { makeConstant } from '../excellent/made.ts';
-import { passesTest, splitWords } from '../excellent/tests.ts';
+import { passesTest } from '../excellent/tests.ts';
 import { isNumbered, type ListedItem, readListing } from '../listing.ts';
 import { makeName, uniqueNames } from '../names.ts';
 import type { Ask, Choose, Next, Step, StepOption, Wait, Words, WordsWithValues } from '../steps/step.ts';
 import { isSilent } from '../steps/step.ts';
 import type { RapidProContext } from './context.ts';
+import type { LangList } from './file.ts';
 import { type Category, keepResult, type ProCase, type ProRouter } from './router.ts';
 
 export interface WaitPlace {
@@ -85,7 +88,9 @@ function makeMenu(asking: AskedWait): Choose | undefined {
   const listed: readonly ListedItem[] =
     listing?.items ?? replies.map((text) => ({ key: Object.values(text)[0] ?? '', text }));
   if (listed.length === 0) return undefined;
-  const cases = listed.map(({ key }) => findCase(router, key));
+  const cases = listed.map(({ key, text }) =>
+    findCase(router, listing ? () => key : (lang) => text[lang] ?? key, context),
+  );
   if (cases.some((one) => one === undefined)) return undefined;
   noteMenu(router, { again, context, keys: listed.map(({ key }) => key) });
   const isKeyed = listing !== undefined && !isNumbered(listed.map(({ key }) => key));
@@ -116,13 +121,20 @@ function optionValues({ router, context }: AskedWait, category: Category, key: s
   return { ...keepResult(router, category, { context, value }), [context.answer]: key };
 }
 
-function findCase({ cases }: ProRouter, answer: string): ProCase | undefined {
-  return cases.find(({ type, arguments: lists }) =>
-    lists.length
-      ? lists.some((list) => passesTest(type, answer, list) === true)
-      : passesTest(type, answer, []) === true,
+/** The case for an answer of a menu; undefined where the words of another language lead elsewhere. */
+function findCase(
+  { cases }: ProRouter,
+  answerIn: (lang: string) => string,
+  { langs }: RapidProContext,
+): ProCase | undefined {
+  const [written, ...others] = langs.map((lang) =>
+    cases.find(({ type, arguments: lists }) => passesTest(type, answerIn(lang), textsIn(lists, lang)) === true),
   );
+  return others.every((one) => one === undefined || one === written) ? written : undefined;
 }
+
+const textsIn = (lists: readonly LangList[], lang: string): readonly string[] =>
+  (lists.find((list) => list.lang === lang) ?? lists[0])?.texts ?? [];
 
 const WORD_TESTS = ['has_any_word', 'has_all_words', 'has_phrase', 'has_only_phrase', 'has_only_text', 'has_beginning'];
 
@@ -130,10 +142,10 @@ function noteMenu(
   router: ProRouter,
   { again, context, keys }: { again: Again; context: RapidProContext; keys: readonly string[] },
 ): void {
-  const labels = new Set(keys.flatMap((key) => [key.toLowerCase(), ...splitWords(key)]));
+  const labels = new Set(keys.flatMap((key) => [key.toLowerCase(), ...listWords(key)]));
   const words = router.cases
     .filter(({ type }) => WORD_TESTS.includes(type))
-    .flatMap(({ arguments: lists }) => lists.flatMap((list) => list.flatMap(splitWords)))
+    .flatMap(({ arguments: lists }) => lists.flatMap(({ texts }) => texts.flatMap(listWords)))
     .filter((word) => !labels.has(word));
   if (words.length)
     context.onNote(
@@ -190,14 +202,17 @@ type Accept = NonNullable<Ask['accept']>;
 
 /** The rule of an input that asks for the same as a test. */
 function makeAccept(
-  { type, arguments: [list = []] }: ProCase,
+  { type, arguments: [written, ...translated] }: ProCase,
   { router, context, mayBeNumber }: AskedWait,
 ): Accept | undefined {
+  if (translated.length) return undefined;
+  const list = written?.texts ?? [];
   const numbers = list.map(Number);
   if (type.startsWith('has_number') && (numbers.some(Number.isNaN) || !mayBeNumber)) return undefined;
   const accept = Object.hasOwn(ACCEPT, type) ? ACCEPT[type]!(list, numbers) : undefined;
   if (!accept || !compiles(accept)) return undefined;
-  if (NOTES[type]) context.onNote(router.node, type, NOTES[type]!);
+  const note = type === 'has_phone' && list.length ? OTHER_COUNTRIES : NOTES[type];
+  if (note) context.onNote(router.node, type, note);
   return accept;
 }
 
@@ -211,13 +226,16 @@ function compiles(accept: Accept): boolean {
 }
 
 const NUMBER = 'The answer has to be a number and nothing else; the test finds one inside a sentence, too.';
+const OTHER_COUNTRIES =
+  'The number has to be one of that country; the test takes those of others, too, when they begin with +.';
 const NOTES: { readonly [type: string]: string } = {
   has_number: NUMBER,
   has_number_between: NUMBER,
   has_number_gte: NUMBER,
   has_number_lte: NUMBER,
   has_date: 'The date is typed as DDMMYYYY and kept as YYYY-MM-DD.',
-  has_phone: 'The number is typed with its country code; the default country of the workspace is not in the export.',
+  has_phone:
+    'The test names no country, and that of the workspace is not in the export: the number is typed with its country code.',
   has_email: 'The answer has to be the address and nothing else.',
 };
 
@@ -230,7 +248,10 @@ const ACCEPT: { readonly [type: string]: (list: readonly string[], numbers: read
     has_number_gte: (_, [min]) => (min !== undefined ? { number: { min } } : undefined),
     has_number_lte: (_, [max]) => (max !== undefined ? { number: { max } } : undefined),
     has_date: () => ({ date: true }),
-    has_phone: () => ({ msisdn: true }),
+    has_phone: ([region]) => {
+      const country = region && findCallingCode(region.trim().toUpperCase());
+      return country ? { msisdn: { country } } : { msisdn: true };
+    },
     has_email: () => ({ pattern: '[^@\\s]+@[^@\\s]+\\.[^@\\s]+' }),
     has_pattern: ([pattern = '']) =>
       pattern && !pattern.includes('@') ? { pattern: `(?is).*?(?:${pattern.trim()}).*` } : undefined,

@@ -1,6 +1,7 @@
 // Screens and variables → a flow that lint accepts: what nothing reads is left out, keys do not clash, and what lint refuses is changed
 // and reported.
 
+import { TwinlineError } from '../../../errors.ts';
 import type { Flow, Screen, Values, Variable } from '../../format/flow.ts';
 import { parseFlow } from '../../format/parse.ts';
 import type { LintContext } from '../../lint/lint.ts';
@@ -17,6 +18,8 @@ export interface Unfinished {
   readonly variables: Variables;
   /** What the flow says about itself. */
   readonly note: string;
+  /** How long it waits for an answer, in minutes. */
+  readonly minutes: number | undefined;
 }
 
 /** What a conversion is for. */
@@ -34,10 +37,11 @@ export interface Assembled {
 
 /** As the schema of flows says. */
 const VARIABLES_MAX = 1_000;
+const MINUTES_MAX = 9_999_999;
 const MORE_KEYS = ['98', '99', '#', '*', '##'];
 
 /** A flow made from its steps, not yet linted. */
-export function assembleFlow({ graph, variables, note }: Unfinished): Assembled {
+export function assembleFlow({ graph, variables, note, minutes }: Unfinished): Assembled {
   const { start, screens, nodes } = makeScreens(graph);
   const keys = new Set(Object.values(screens).flatMap(listKeys));
   const whole: Flow = {
@@ -46,6 +50,7 @@ export function assembleFlow({ graph, variables, note }: Unfinished): Assembled 
     start,
     langs: graph.langs,
     keys: { back: false, home: false, more: MORE_KEYS.find((key) => !keys.has(key)) ?? false },
+    ...(minutes !== undefined && minutes > 0 && minutes <= MINUTES_MAX && { limits: { session: `${minutes}m` } }),
     note,
     vars: {},
     screens,
@@ -63,16 +68,39 @@ export function assembleFlow({ graph, variables, note }: Unfinished): Assembled 
   return { flow: { ...reads, vars }, nodes };
 }
 
+/** What `work` makes of a flow; undefined, and reported, where that cannot be made. */
+export function tryFlow<T>(flow: string, report: ConversionReport, work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof TwinlineError && error.code === 'ERR_INPUT')) throw error;
+    reportLeftOut(flow, error.message.replaceAll('\n', ' '), report);
+    return undefined;
+  }
+}
+
+export function reportLeftOut(flow: string, why: string, report: ConversionReport): void {
+  report.add({ flow, node: '', what: 'the whole flow', reason: `${why.replace(/\.?$/, '.')} The flow is left out.` });
+}
+
 /** Flows that enter each other, without what lint refuses in them. */
 export function finishFlows(parts: readonly Assembled[], target: ConversionTarget): Flow[] {
   const others = new Map(parts.map(({ flow }) => [flow.flow, flow]));
   const finish = () => {
-    for (const { flow, nodes } of parts)
-      others.set(flow.flow, finishFlow({ flow: others.get(flow.flow)!, nodes }, { ...target, others }));
+    for (const { flow, nodes } of parts) {
+      const before = others.get(flow.flow);
+      const after =
+        before && tryFlow(flow.flow, target.report, () => finishFlow({ flow: before, nodes }, { ...target, others }));
+      if (after) others.set(flow.flow, after);
+      else others.delete(flow.flow);
+    }
   };
   finish();
   // What one flow has lost, those that enter it must see.
-  finish();
+  for (let size = -1; size !== others.size; ) {
+    size = others.size;
+    finish();
+  }
   return [...others.values()];
 }
 

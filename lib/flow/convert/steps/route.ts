@@ -111,7 +111,8 @@ export function makeRouter(graph: StepGraph): Router {
       const step = key === undefined ? undefined : graph.steps.get(key);
       if (key === undefined || !step) return leadTo(end(pending));
       if (seen.has(key) && isSilent(pending.said)) return leadTo(end(pending));
-      if (seen.has(key) || needsMessage(step, pending)) return leadTo(message(key, pending));
+      if (seen.has(key) || needsMessage(step, pending) || !fitsBelow(step, pending))
+        return leadTo(message(key, pending));
       seen.add(key);
       const pass = findOnlyWay(step);
       if (step.kind === 'say' && !step.waits && pending.keys.length < MESSAGES_MAX) {
@@ -131,6 +132,12 @@ export function makeRouter(graph: StepGraph): Router {
     way: ({ when, ...way }, pending) => ({ ...(when !== undefined && { when }), ...follow(way, pending, true) }),
     text: (words) => makeText(words, graph.langs),
   };
+}
+
+// Texts of one screen are one template, which has a limit in each language.
+function fitsBelow(step: Step, { said }: Pending): boolean {
+  if (step.kind !== 'say' || isSilent(said)) return true;
+  return Object.values(joinSaid(said, step.said).words).every((text) => text.length <= FLOW_LIMITS.templateChars);
 }
 
 /** The only way of a step that asks nothing and decides nothing. */

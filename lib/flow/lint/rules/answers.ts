@@ -1,16 +1,33 @@
 // Answers of inputs: those that no caller can give, those that their variable cuts, and values that no answer ever has.
 
 import { type Node, parseExpression } from '../../expression/parse.ts';
-import type { InputScreen, Variable } from '../../format/flow.ts';
+import type { Flow, InputScreen, Variable } from '../../format/flow.ts';
 import { DOOR_NAMES } from '../../format/names.ts';
 import { capitalize, describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { type Accept, compileAccept, TYPED_MOST } from '../../run/accept.ts';
 import { EVERY_LENGTH, type Lengths, meetLengths, patternLengths } from '../pattern-lengths.ts';
 import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
+import { findLongestPath } from '../typed-text.ts';
 import { readPointer } from './kinds.ts';
 
 export const answerRules: readonly LintRule[] = [
+  {
+    code: 'long-dialogue',
+    severity: 'warning',
+    means: 'in the cumulative mode the answers of a dialogue can become longer than a request may be, and end it',
+    *find(lint) {
+      if (!lint.isRepeated || lint.graph.isCalled) return;
+      const steps = findLongestPath(lint, typedChars);
+      const over = steps.findIndex(({ chars }) => chars > TYPED_MOST);
+      if (over < 0) return;
+      const asked = steps.slice(0, over + 1).filter(({ id }) => lint.graph.screens.get(id)?.type === 'input');
+      const message = `The answers on the way to "${steps[over]!.id}" (${formatNames(asked.map(({ id }) => id))}) can have ${steps[over]!.chars} characters in all, of ${steps.at(-1)!.chars} on the longest way; where each request repeats all answers (USSD_TEXT_MODE=cumulative), ${TYPED_MOST} is the most, and the dialogue cannot go on.`;
+      const fix =
+        'Give answers a shorter "length" or "max", ask for less in one dialogue, or use a gateway that sends the last answer only (USSD_TEXT_MODE=latest).';
+      yield { pointer: pointerTo('screens', steps[over]!.id), at: 'key', message, fix };
+    },
+  },
   {
     code: 'cut-answer',
     severity: 'error',
@@ -53,6 +70,25 @@ export const answerRules: readonly LintRule[] = [
     },
   },
 ];
+
+const FREE_CHARS = 40;
+
+// Of free text and of rules without an end, a usual length.
+function typedChars({ vars }: Flow, { accept = {}, save }: InputScreen): number {
+  const typed = Object.entries(accept).map(
+    ([rule, setting]) => TYPED[rule]?.(setting) ?? findLengths({ [rule]: setting }).most,
+  );
+  return Math.min(...typed, vars?.[save]?.max ?? FREE_CHARS, TYPED_MOST);
+}
+
+/** How long an answer may be as it is typed, by rules that save something else. */
+const TYPED: { readonly [rule: string]: (setting: unknown) => number } = {
+  msisdn: () => 16,
+  number: (setting) => {
+    const { min, max } = (setting ?? {}) as { readonly min?: number; readonly max?: number };
+    return min === undefined || max === undefined ? 12 : Math.max(String(min).length, String(max).length);
+  },
+};
 
 function* listInputs(screens: Lint['flow']['screens']): Iterable<readonly [string, InputScreen]> {
   for (const [id, screen] of Object.entries(screens)) if (screen.type === 'input') yield [id, screen];

@@ -1,8 +1,11 @@
 // Languages of a flow: texts that one lacks or that none shows, and the variable that chooses.
 
 import { type Node, parseExpression } from '../../expression/parse.ts';
+import { type DefaultWord, ENGLISH, findDefaultWords, WORD_LANGS } from '../../format/default-words.ts';
+import { findExitScreen, type Screen } from '../../format/flow.ts';
 import { capitalize, describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
+import { isInteractive } from '../../screens/kinds.ts';
 import { didYouMean, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 
 export const languageRules: readonly LintRule[] = [
@@ -32,6 +35,30 @@ export const languageRules: readonly LintRule[] = [
         const message = `${capitalize(describePlace(pointer))} is never shown: "${lang}" is not in "langs" (${langs.join(', ')}).`;
         const fix = `Add "${lang}" to "langs", or remove this text.`;
         yield { pointer, at: 'key', message: message + didYouMean(nearest(lang, langs)), fix };
+      }
+    },
+  },
+  {
+    code: 'default-words',
+    severity: 'warning',
+    means: 'callers read words such as Back in English, because there are no default words in their language',
+    *find(lint) {
+      const words = listDefaultWords(lint);
+      const langs = lint.langs.filter((lang) => lang !== 'und' && !findDefaultWords(lang));
+      if (!words.length) return;
+      for (const lang of langs) {
+        const shown = words.map((word) => showValue(ENGLISH[word].split('\n')[0])).join(', ');
+        const message = `Callers who read "${lang}" see ${shown} in English: there are default words in ${WORD_LANGS.join(', ')} only.`;
+        const labels = words.filter((word) => word !== 'wait');
+        const places = [
+          ...(labels.length ? [`"labels" (${labels.join(', ')})`] : []),
+          ...(words.includes('wait') ? ['"wait"'] : []),
+        ];
+        yield {
+          pointer: lint.flow.langs ? '/langs' : '',
+          message,
+          fix: `Write them in "${lang}": ${places.join(' and ')}.`,
+        };
       }
     },
   },
@@ -73,6 +100,25 @@ export const languageRules: readonly LintRule[] = [
     },
   },
 ];
+
+// The words that some screen shows and that the flow does not say in its own.
+function listDefaultWords({ flow, keys, graph }: Lint): DefaultWord[] {
+  const screens = [...graph.screens.values()];
+  const hasScreen = (test: (screen: Screen) => boolean) => screens.some(test);
+  const asks = hasScreen(isInteractive);
+  const used: { readonly [word in DefaultWord]: boolean } = {
+    back: asks && keys.back !== false,
+    home: asks && keys.home !== false,
+    more: asks && keys.more !== false,
+    exit: asks && keys.exit !== false,
+    invalid: hasScreen((one) => (one.type === 'menu' || one.type === 'list') && one.error === undefined),
+    goodbye: asks && keys.exit !== false && findExitScreen(flow) === undefined,
+    wait: hasScreen(({ type }) => type === 'call'),
+  };
+  return (Object.keys(used) as DefaultWord[]).filter(
+    (word) => used[word] && (word === 'wait' ? flow.wait : flow.labels?.[word]) === undefined,
+  );
+}
 
 // What is put into the variable, as a plain value or by an expression, and is none of the languages.
 function* findUnknownLanguages({ langs, parts, nearest, mend }: Lint): Iterable<RuleFinding> {

@@ -1,8 +1,8 @@
-// Secret variables: where their values would be shown, or kept after the turn.
+// Secret variables: where their values would be shown, or kept after the turn; and PINs that are kept because they are no secrets.
 
 import { type Node, parseExpression } from '../../expression/parse.ts';
 import type { Variable } from '../../format/flow.ts';
-import { capitalize, describePlace, type Mend } from '../../format/problem.ts';
+import { capitalize, describePlace, type Mend, writeValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { isInteractive } from '../../screens/kinds.ts';
 import type { ExpressionPart } from '../parts.ts';
@@ -83,6 +83,70 @@ export const secretRules: readonly LintRule[] = [
     },
   },
 ];
+
+/** PINs of variables that are not secret. */
+export const pinRules: readonly LintRule[] = [
+  {
+    code: 'open-pin',
+    severity: 'error',
+    means: 'an input asks for a PIN or a password and keeps it in clear: its variable is not secret',
+    *find(lint) {
+      const used = findPinVariables(lint);
+      for (const [id, screen] of lint.graph.screens) {
+        if (screen.type !== 'input') continue;
+        const variable = lint.vars.get(screen.save);
+        const use = used.get(screen.save) ?? (isPinName(screen.save) ? 'its name says that it is a PIN' : undefined);
+        if (!variable || variable.secret || use === undefined) continue;
+        const message = `Screen "${id}" keeps what is typed in "${screen.save}" in clear, and ${use}.`;
+        const other = used.has(screen.save) ? '' : '; or rename it where it is none';
+        const fix = `Write "secret": true for the variable "${screen.save}"${other}.`;
+        yield { pointer: pointerTo('screens', id, 'save'), message, fix, ...mendOpen(lint, screen.save, variable) };
+      }
+    },
+  },
+];
+
+const PIN_WORDS = new Set(['pin', 'pins', 'mpin', 'tpin', 'pincode', 'passcode', 'password', 'passwd']);
+
+/** Whether a word of a name is a word for a PIN: `newPin`, `pin_2`, and not `pineapple`. */
+function isPinName(name: string): boolean {
+  const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').split(/[^A-Za-z]+/);
+  return words.some((word) => PIN_WORDS.has(word.toLowerCase()));
+}
+
+/** Variables whose values come to a service as a PIN, or into a secret variable, also over others: how, in words. */
+function findPinVariables(lint: Lint): Map<string, string> {
+  const used = new Map<string, string>();
+  const findUse = ({ into, pointer, screen }: ExpressionPart): string | undefined => {
+    if (into === 'service') {
+      const field = pointer.slice(pointer.lastIndexOf('/') + 1);
+      return isPinName(field) ? `screen "${screen}" gives it to a service as "${field}"` : undefined;
+    }
+    if (typeof into !== 'object') return undefined;
+    if (into.of === undefined)
+      return isSecret(lint, into.name) ? `"${into.name}" gets it as a secret` : used.get(into.name);
+    const isKept = lint.flows?.get(into.of)?.vars?.[into.name]?.secret !== true;
+    return isKept ? undefined : `"${into.name}" of the flow "${into.of}" gets it as a secret`;
+  };
+  for (let size = -1; size !== used.size; ) {
+    size = used.size;
+    for (const part of lint.parts.expressions) {
+      const use = part.role === 'value' && part.compiled.ok ? findUse(part) : undefined;
+      if (use === undefined) continue;
+      for (const name of listGiven(parseExpression(part.source).root)) if (!used.has(name)) used.set(name, use);
+    }
+  }
+  return used;
+}
+
+// Certain where nothing shows, keeps or reads it later.
+function mendOpen(lint: Lint, name: string, variable: Variable): { readonly mend?: Mend } {
+  const secret = { ...variable, secret: true };
+  const vars = new Map([...lint.vars, [name, secret]]);
+  const isSound = secretRules.every((rule) => [...rule.find({ ...lint, vars })].length === 0);
+  if (!isSound || variable.private || variable.default !== undefined) return {};
+  return { mend: { text: writeValue(secret), place: { pointer: pointerTo('vars', name) } } };
+}
 
 // Another secret that is there on this screen, and was accepted as the same.
 function mendGone(lint: Lint, { name, screen }: { name: string; screen: string }): { readonly mend?: Mend } {

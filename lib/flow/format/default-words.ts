@@ -1,0 +1,133 @@
+// The words that the engine adds to screens where a flow has none of its own, by language. Those in Latin letters keep to the alphabet
+// of phones: one other letter would halve the room of every screen.
+
+import type { Label } from './flow.ts';
+
+/** The texts of a flow that have a default: its labels, and `wait`. */
+export type DefaultWord = Label | 'wait';
+type DefaultWords = { readonly [word in DefaultWord]: string };
+
+export const ENGLISH: DefaultWords = {
+  back: 'Back',
+  home: 'Home',
+  more: 'More',
+  exit: 'Exit',
+  invalid: 'Invalid choice.',
+  goodbye: 'Goodbye.',
+  wait: 'Please wait.\n1. Continue',
+};
+
+// Translated by machine. Take a language off UNREVIEWED when somebody who speaks it has read its words.
+const TRANSLATIONS: { readonly [lang: string]: DefaultWords } = {
+  am: words('ተመለስ', 'መነሻ', 'ቀጣይ', 'ውጣ', 'ትክክል ያልሆነ ምርጫ።', 'ደህና ይሁኑ።', 'እባክዎ ይጠብቁ።', 'ቀጥል'),
+  ar: words('رجوع', 'الرئيسية', 'المزيد', 'خروج', 'اختيار غير صحيح.', 'مع السلامة.', 'يرجى الانتظار.', 'متابعة'),
+  bem: words(
+    'Bweleni',
+    'Kwa kutendekela',
+    'Na fimbi',
+    'Fumeni',
+    'Mwasala icilubene.',
+    'Shalenipo.',
+    'Lindileni.',
+    'Konkanyeni',
+  ),
+  bn: words('ফিরুন', 'শুরু', 'আরও', 'বের হন', 'ভুল নম্বর।', 'বিদায়।', 'অপেক্ষা করুন।', 'চালিয়ে যান'),
+  es: words(
+    'Volver',
+    'Inicio',
+    'Siguiente',
+    'Salir',
+    'Respuesta incorrecta.',
+    'Hasta luego.',
+    'Espere, por favor.',
+    'Continuar',
+  ),
+  fr: words(
+    'Retour',
+    'Accueil',
+    'Suite',
+    'Quitter',
+    'Choix invalide.',
+    'Au revoir.',
+    'Veuillez patienter.',
+    'Continuer',
+  ),
+  ha: words('Koma baya', 'Farko', 'Gaba', 'Fita', 'Zabi ba daidai ba.', 'Sai anjima.', 'Da fatan a jira.', 'Ci gaba'),
+  hi: words('वापस', 'मुख्य मेनू', 'और', 'बाहर', 'गलत विकल्प।', 'धन्यवाद।', 'कृपया रुकें।', 'आगे बढ़ें'),
+  id: words(
+    'Kembali',
+    'Menu utama',
+    'Lanjut',
+    'Keluar',
+    'Pilihan salah.',
+    'Sampai jumpa.',
+    'Mohon tunggu.',
+    'Lanjutkan',
+  ),
+  ny: words(
+    'Bwererani',
+    'Poyambira',
+    'Zina',
+    'Tulukani',
+    'Mwasankha molakwika.',
+    'Tsalani bwino.',
+    'Dikirani.',
+    'Pitirizani',
+  ),
+  pt: words('Voltar', 'Menu inicial', 'Mais', 'Sair', 'Escolha errada.', 'Adeus.', 'Aguarde, por favor.', 'Continuar'),
+  sn: words(
+    'Dzokera',
+    'Pekutanga',
+    'Zvimwe',
+    'Buda',
+    'Masarudza zvisiri izvo.',
+    'Chisarai.',
+    'Ndapota mirai.',
+    'Enderera',
+  ),
+  sw: words('Rudi', 'Mwanzo', 'Zaidi', 'Ondoka', 'Chaguo si sahihi.', 'Kwaheri.', 'Tafadhali subiri.', 'Endelea'),
+  yo: words('Pada', 'Ibere', 'Siwaju', 'Jade', 'Asayan ko tona.', 'O dabo.', 'E jowo, e duro.', 'Tesiwaju'),
+  zu: words(
+    'Emuva',
+    'Ekuqaleni',
+    'Okunye',
+    'Phuma',
+    'Ukukhetha akulungile.',
+    'Hamba kahle.',
+    'Sicela ulinde.',
+    'Qhubeka',
+  ),
+};
+
+/** Languages whose default words nobody who speaks them has read yet. */
+export const UNREVIEWED: ReadonlySet<string> = new Set(Object.keys(TRANSLATIONS));
+
+function words(
+  back: string,
+  home: string,
+  more: string,
+  exit: string,
+  invalid: string,
+  goodbye: string,
+  wait: string,
+  go: string,
+): DefaultWords {
+  return { back, home, more, exit, invalid, goodbye, wait: `${wait}\n1. ${go}` };
+}
+
+/** Languages that have default words. */
+export const WORD_LANGS: readonly string[] = ['en', ...Object.keys(TRANSLATIONS)];
+
+/** The words of a language tag, such as `fr` for `fr-CI` and `fra`; undefined where there are none. */
+export function findDefaultWords(lang: string): DefaultWords | undefined {
+  const name = readLanguage(lang);
+  return name === 'en' ? ENGLISH : Object.hasOwn(TRANSLATIONS, name) ? TRANSLATIONS[name] : undefined;
+}
+
+function readLanguage(lang: string): string {
+  try {
+    return new Intl.Locale(lang).language;
+  } catch {
+    return lang;
+  }
+}
