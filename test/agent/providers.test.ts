@@ -155,7 +155,7 @@ function textsIn(chunks: readonly unknown[]): string {
     .join('');
 }
 
-const ROUNDS = 60;
+const ROUNDS = 25;
 
 test('whatever is dropped, emptied or put in, no text is lost, and a reply ends with at most one fault', async () => {
   const problems: unknown[] = [];
@@ -168,7 +168,9 @@ test('whatever is dropped, emptied or put in, no text is lost, and a reply ends 
     for (let round = 0; round < ROUNDS; round++) {
       if (json || what.includes('tag') || what.includes('thoughts stand')) continue;
       const mutated = chunks.map((one) => (typeof one === 'string' ? one : mutate(one)));
-      const body = mutated.map((one, at) => (typeof chunks[at] === 'string' ? write(one as string) : event(one))).join('');
+      const body = mutated
+        .map((one, at) => (typeof chunks[at] === 'string' ? write(one as string) : event(one)))
+        .join('');
       let requests = 0;
       const responder = await modelResponder({
         models: [
@@ -193,7 +195,7 @@ test('whatever is dropped, emptied or put in, no text is lost, and a reply ends 
       assert.ok(isIn(text, said), `${JSON.stringify(text)} is not in ${JSON.stringify(said)}: ${body}`);
       if (!faults.length) whole++;
     }
-  assert.ok(whole > 100, String(whole));
+  assert.ok(whole > 40, String(whole));
   assert.not.match(problems.map(String).join(), 'canary');
 });
 
