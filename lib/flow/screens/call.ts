@@ -100,11 +100,11 @@ export const call: ScreenKind<CallScreen> = {
     {
       code: 'long-timeout',
       severity: 'error',
-      means: 'a call may take longer than any call may',
+      means: 'the timeout of a call exceeds the limit',
       *find({ timeout }, { id, pointer }) {
         if (timeout === undefined || (durationMs(timeout) ?? 0) <= FLOW_LIMITS.callTimeoutMaxMs) return;
         const most = `${FLOW_LIMITS.callTimeoutMaxMs / 1_000}s`;
-        const message = `The call "${id}" may take ${timeout}, and ${most} is the most.`;
+        const message = `The call "${id}" has a timeout of ${timeout}; the maximum is ${most}.`;
         const fix = `Write at most "${most}" for "${timeout}".`;
         yield { pointer: pointer('timeout'), message, fix, mend: { old: timeout, text: most } };
       },

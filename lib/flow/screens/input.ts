@@ -100,17 +100,17 @@ export const input: ScreenKind<InputScreen> = {
     {
       code: 'attempts-without-else',
       severity: 'error',
-      means: 'an input counts refused answers, and does not say where the last one leads',
+      means: 'an input limits attempts without saying where the last one leads',
       *find(screen, { id, pointer }) {
         if (screen.attempts === undefined || screen.else !== undefined) return;
-        const message = `Screen "${id}" allows ${screen.attempts} attempts, and does not say what comes after them.`;
+        const message = `Screen "${id}" allows ${screen.attempts} attempts and does not say where the last one leads.`;
         yield { pointer: pointer('attempts'), message, fix: `Add "else": a screen id, to "${id}".` };
       },
     },
     {
       code: 'else-without-attempts',
       severity: 'warning',
-      means: 'an input says where it leads after the last attempt, and allows any number of them',
+      means: 'an input has an "else" but no limit of attempts',
       *find(screen, { id, pointer }) {
         if (screen.attempts !== undefined || screen.else === undefined) return;
         const message = `Screen "${id}" never goes on to "${screen.else}": it sets no "attempts".`;

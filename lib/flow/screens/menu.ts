@@ -152,7 +152,7 @@ export const menu: ScreenKind<MenuScreen> = {
     {
       code: 'hidden-without-key',
       severity: 'error',
-      means: 'an option is hidden and has no key of its own, so that nobody can know what to press',
+      means: 'a hidden option has no key, so callers cannot choose it',
       *find({ options }, { id: menu, pointer }) {
         for (const [at, { id, key, hidden }] of options.entries()) {
           if (!hidden || key !== undefined) continue;
