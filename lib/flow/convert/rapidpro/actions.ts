@@ -14,7 +14,7 @@ export interface ActionPlace {
   readonly flow: ProFlow;
   readonly context: RapidProContext;
   readonly node: string;
-  /** Key of the node's step. */
+  /** Name of the node, for its screens. */
   readonly name: string;
   /** Key of the step after the action. */
   readonly next: Next;

@@ -115,7 +115,7 @@ function finishFlow(
   return { ...finished, vars };
 }
 
-// Drops variables that only removed parts used.
+// Whether only removed parts used a variable.
 function isLost(name: string, before: Flow, after: Flow): boolean {
   return listNames(before).has(name) && !listNames(after).has(name);
 }
