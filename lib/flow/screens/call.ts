@@ -3,7 +3,7 @@
 import { durationMs, listWays, type Values, type Way } from '../format/way.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { type AnyScreen, type ScreenKeys, type ScreenKind, SILENT } from './kind.ts';
-import { buildTransitions, entryTrack, markWays, meta, waySteps } from './transitions.ts';
+import { buildTransitions, entryTrack, meta, waySteps } from './transitions.ts';
 
 export interface CallScreen extends AnyScreen {
   readonly type: 'call';
@@ -111,10 +111,6 @@ export const call: ScreenKind<CallScreen> = {
     },
   ],
 
-  mark: ({ invoke }, mark) => {
-    const { onDone, onError, ...rest } = invoke as { readonly onDone: unknown; readonly onError: unknown };
-    return { invoke: { ...rest, onDone: markWays(onDone, 'done', mark), onError: markWays(onError, 'fail', mark) } };
-  },
   card: ({ service, timeout, retry }) => {
     const time = timeout === undefined ? [] : [`${timeout}${retry ? ` × ${retry + 1}` : ''}`];
     return { chips: [{ sign: 'service', text: service }, ...time.map((text) => ({ sign: 'time', text }) as const)] };

@@ -5,7 +5,7 @@ import { toAsciiDigits } from '../expression/values.ts';
 import type { Text, Values } from '../format/way.ts';
 import { type Accept, compileAccept } from '../run/accept.ts';
 import type { Answering, AnyScreen, ScreenKeys, ScreenKind, StateConfig } from './kind.ts';
-import { addAction, entryTrack, interactiveEvents, meta, transitionTo } from './transitions.ts';
+import { entryTrack, interactiveEvents, meta, transitionTo } from './transitions.ts';
 
 export interface InputScreen extends AnyScreen {
   readonly type: 'input';
@@ -121,18 +121,6 @@ export const input: ScreenKind<InputScreen> = {
   // A rule that cannot be compiled does not change its size.
   largest: ({ accept: _, ...screen }) => screen,
 
-  mark: (state, mark, screen) => {
-    const on = state.on as { readonly text: readonly StateConfig[] };
-    const [accepted, ...others] = on.text;
-    const again = others.pop()!;
-    const text = [
-      addAction(accepted, mark('ways', 'to')),
-      ...others.map((last) => addAction(last, mark('ways', 'else'))),
-      // Without a rule no answer is refused.
-      screen.accept === undefined ? again : addAction(again, mark('ways', 'refused')),
-    ];
-    return { on: { ...on, text } };
-  },
   card: ({ text }) => ({ text }),
   steps: ({ to, accept, attempts, else: otherwise }) => [
     { to, event: 'text', label: accept ? 'text [valid]' : 'text', mark: 'to', role: 'on' },
