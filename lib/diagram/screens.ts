@@ -60,6 +60,6 @@ export function screenSteps(node: ScreenNode, machine: string): SingleTransition
       from: path,
       to: scope.path + to,
       // Coverage is measured for the flow's own screens; called flows have their own tests.
-      ...(own !== undefined && mark !== undefined && { mark: own + mark }),
+      ...(own !== undefined && { mark: own + mark }),
     }));
 }

@@ -1,5 +1,5 @@
-// The documents of a server, opened beside it by a verb. The embedded store may be open in a server too: several processes of one
-// machine share it.
+// Opens a server's document store for a command. The embedded store can be open in a running server at the same time: several
+// processes on one machine share it.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

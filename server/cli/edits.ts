@@ -1,15 +1,15 @@
-// Work that is done again after every edit of files: tests, and a server that is started anew when something changes that it loads only
-// once: services, plugins, files of settings.
+// Watch mode: reruns tests after edits, and restarts a server when files change that it loads only once, such as services, plugins and
+// settings.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { watch } from 'chokidar';
 
-/** Editors write a file in several steps. */
+/** Debounce: editors write a file in several steps. */
 const QUIET_MS = 100;
 
-/** Does `work` after every edit of a file or a folder of these, one time after the other; resolves once it watches. */
+/** Runs `work` after every change of these files or folders, never twice at a time. Resolves once the watcher is ready. */
 export async function onEdits(places: readonly string[], work: () => Promise<unknown>): Promise<void> {
   const watcher = watch([...places], { ignoreInitial: true, depth: 2, ignored: /[\\/]node_modules[\\/]/ });
   let timer: NodeJS.Timeout | undefined;
@@ -26,20 +26,20 @@ export async function onEdits(places: readonly string[], work: () => Promise<unk
 const FILES = ['API_KEYS_FILE', 'GOVERNANCE_FILE', 'GATEWAY_FILE', 'MCP_SERVERS'] as const;
 const MODULES = ['SERVICES', 'PLUGINS', 'ADAPTERS', 'LINT_RULES'] as const;
 
-/** Files, and folders of modules, that a server reads at its start and never again. Menus it reloads by itself. */
+/** Files and module folders that a server reads only at startup. It reloads menus by itself. */
 export function findRestartPlaces(env: NodeJS.ProcessEnv, envFiles: readonly string[]): string[] {
   const files = [...FILES.map((name) => env[name]?.trim()), ...envFiles];
   const modules = MODULES.flatMap((name) => (env[name] ?? '').split(',').map((module) => module.trim()));
   const folders = modules.filter(Boolean).map((module) => {
     const folder = dirname(resolve(module));
-    // Next to a module in the working folder may be data, which changes all the time.
+    // The working folder may hold data that changes all the time, so only the module itself is watched there.
     return folder === process.cwd() ? module : folder;
   });
   const places = [...files, ...folders].flatMap((place) => (place ? [resolve(place)] : []));
   return [...new Set(places)].filter((place) => existsSync(place));
 }
 
-/** Runs `twinline start` with these arguments in a process of its own, anew after every edit, until a signal. */
+/** Runs `twinline start` with these arguments as a child process, and restarts it after every change, until a signal. */
 export async function supervise(args: readonly string[], places: readonly string[]): Promise<void> {
   let child: ChildProcess | undefined;
   let restarting = false;

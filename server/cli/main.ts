@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command `twinline`: its exit codes are 0 well, 1 findings, 2 usage, 78 configuration.
+// The `twinline` command. Exit codes: 0 success, 1 problems found, 2 usage error, 78 configuration error.
 
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ import { EXIT_CONFIG, isConfigError } from '../http/errors.ts';
 import { describeParseError, formatHelp, formatOverview, UsageError } from './verb.ts';
 import { findVerb, VERBS } from './verbs.ts';
 
-/** Runs the command with its arguments; the exit code, or undefined while a server runs on. */
+/** Runs the command. Returns the exit code, or undefined if a server keeps running. */
 export async function twinline(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number | undefined> {
   const [name = '', ...rest] = args;
   if (name === '--version' || name === '-v') return print(readVersion());
@@ -57,27 +57,27 @@ function printUsage(text: string): number {
   return 2;
 }
 
-// What node:util says about an option that it does not know.
+// The error of node:util for an unknown option.
 function isParseError(error: unknown): error is Error {
   return error instanceof Error && /^ERR_PARSE_ARGS_/.test((error as NodeJS.ErrnoException).code ?? '');
 }
 
-// Every verb takes it: variables from a file, where the environment has none. Without it the file of the folder is read, if there is
-// one; an empty name reads none.
+// All commands accept --env-file. Variables of the environment take precedence. By default .env is read if it exists; an empty name
+// disables it.
 const ENV_FILE = '--env-file';
 const USUAL_ENV_FILE = '.env';
 
 export interface Invocation {
-  /** The arguments without it. */
+  /** The remaining arguments. */
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   /** The files that were read. */
   readonly files: readonly string[];
-  /** Names of variables that were taken from a file that was not named. */
+  /** Names of variables from the default file. */
   readonly found: readonly string[];
 }
 
-/** Reads the files that the arguments name; the first that sets a variable wins. Throws {@link UsageError}. */
+/** Reads the env files in the arguments; the first file that sets a variable wins. Throws {@link UsageError}. */
 function readEnvFiles(args: readonly string[], env: NodeJS.ProcessEnv): Invocation {
   const files: string[] = [];
   const rest: string[] = [];

@@ -1,4 +1,4 @@
-// A running server as the verbs of the command line reach it: an address, an API key that is never shown, answers in words.
+// HTTP client for a running server: its URL, an API key that is never printed, and readable errors.
 
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
@@ -7,14 +7,14 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { UsageError } from './verb.ts';
 
 export interface Remote {
-  /** Rejects with ERR_SERVICE, with a message for people; `retry` is true where the same request may succeed later. */
+  /** Rejects with ERR_SERVICE and a readable message; `retry` is true if the same request may succeed later. */
   send(path: string, options?: SendOptions): Promise<IncomingMessage>;
 }
 
 export interface SendOptions {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
-  /** A stream is sent as it comes, while the answer is read. */
+  /** A stream is sent while the response is read. */
   readonly body?: Buffer | AsyncIterable<Buffer>;
 }
 
@@ -23,7 +23,7 @@ export interface RemoteOptions {
   readonly key: string | undefined;
 }
 
-/** What every verb about a running server takes. */
+/** Options of all commands that use a running server. */
 export const REMOTE_FLAGS = {
   '--url <address>': 'the server, default http://127.0.0.1:3000',
   '--key <key>': 'an API key; better set TWINLINE_API_KEY, which other users of the machine do not see',
@@ -31,19 +31,19 @@ export const REMOTE_FLAGS = {
 
 const DEFAULT_URL = 'http://127.0.0.1:3000';
 
-/** The OPERATOR_TOKEN to send: of a list, which servers take while it is changed, the first. */
+/** The OPERATOR_TOKEN to send. Servers accept a list during rotation; the first is used here. */
 export function readOperatorToken(env: NodeJS.ProcessEnv): string | undefined {
   return env.OPERATOR_TOKEN?.split(',')[0]?.trim() || undefined;
 }
 
-/** The address of a server, without a slash at its end. Throws {@link UsageError}. */
+/** The URL of a server without a trailing slash. Throws {@link UsageError}. */
 export function readServerUrl(url: string): string {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UsageError(`"${url}" is no address such as ${DEFAULT_URL}.`);
   return url.replace(/\/+$/, '');
 }
 
-/** The server at `url`, asked with `key` or TWINLINE_API_KEY. Throws {@link UsageError}. */
+/** The server at `url`, with the API key `key` or TWINLINE_API_KEY. Throws {@link UsageError}. */
 export function remote({ url = DEFAULT_URL, key }: RemoteOptions, env: NodeJS.ProcessEnv): Remote {
   const base = readServerUrl(url);
   const secret = key ?? env.TWINLINE_API_KEY?.trim();
@@ -64,7 +64,7 @@ export function remote({ url = DEFAULT_URL, key }: RemoteOptions, env: NodeJS.Pr
   };
 }
 
-// Not fetch: it takes an answer that breaks off for a whole one when the connection was to be closed after it.
+// Not fetch: it treats a truncated response as complete if the connection was to be closed after it.
 function sendRequest(
   url: string,
   sending: { method: string; headers: Readonly<Record<string, string>> },
@@ -80,19 +80,19 @@ function sendRequest(
   });
 }
 
-/** The text of an answer. Rejects when it breaks off. */
+/** The text of a response. Rejects if the response is truncated. */
 export async function readText(answer: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of answer.setEncoding('utf8')) text += chunk;
   return text;
 }
 
-/** ERR_SERVICE about a server, with `retry` set for this failure instead of by the code. */
+/** ERR_SERVICE with `retry` set for this failure. */
 export function serviceError(message: string, retry: boolean): TwinlineError {
   return Object.defineProperty(new TwinlineError('ERR_SERVICE', message), 'retry', { value: retry });
 }
 
-/** The code of what went wrong with a connection. */
+/** The code of a connection error. */
 export function readErrorCode(error: unknown): string {
   const { cause, code, message } = error as { cause?: { code?: string }; code?: string; message?: string };
   return cause?.code ?? code ?? message ?? 'it broke';
@@ -100,7 +100,7 @@ export function readErrorCode(error: unknown): string {
 
 function describeAnswer(status: number, body: string): string {
   try {
-    // The doors say why in fields of different names.
+    // The services use different fields for the reason.
     const { detail: given, error } = JSON.parse(body) as { detail?: string; error?: unknown };
     const detail = given ?? (typeof error === 'string' ? error : undefined);
     return detail ? `${detail} (${status})` : `the server answered ${status}`;

@@ -1,5 +1,4 @@
-// What verbs write: files that were asked for; to a terminal tables, counts, and how far long work has come: a bar with rate and time
-// to go, elsewhere a line a minute.
+// Output of commands: files, tables, counts, and progress, as a bar with rate and remaining time on a terminal, else as a line per minute.
 
 import { writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -10,17 +9,17 @@ import { readErrorCode } from './remote.ts';
 export interface ProgressBar {
   /** `done` of the total, in any unit; `lines` so far, and how many of them failed. */
   update(count: number, counts: { readonly lines: number; readonly failed?: number }): void;
-  /** Takes the bar away, so that something can be written. */
+  /** Removes the bar, so that something else can be printed. */
   stop(): void;
 }
 
 export interface ProgressOptions {
-  /** Undefined: unknown; then there is no bar and no time to go. */
+  /** Undefined if unknown: then there is no bar and no remaining time. */
   readonly total: number | undefined;
   readonly stream: NodeJS.WriteStream;
-  /** What is counted. @default 'lines' */
+  /** The unit counted. @default 'lines' */
   readonly unit?: string;
-  /** Milliseconds between lines where there is no terminal. @default 60,000 */
+  /** Milliseconds between lines without a terminal. @default 60,000 */
   readonly lineMs?: number;
 }
 
@@ -69,7 +68,7 @@ async function showBar({ total, stream, unit = 'lines' }: ProgressOptions): Prom
   };
 }
 
-/** Writes a file that `--out` names, and its folder where it is missing. Throws ERR_INPUT. */
+/** Writes the file of `--out`, creating its folder. Throws ERR_INPUT. */
 export function writeOutput(file: string, text: string): void {
   try {
     makeFolder(dirname(resolve(file)));
@@ -85,7 +84,7 @@ export function formatCount(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
-/** The rows below their headings, each column as wide as its widest cell; lines do not end in spaces. */
+/** A table with headings, padded to the widest cell of each column, without trailing spaces. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const all = [headings, ...rows];
   const widths = headings.map((_heading, at) => Math.max(...all.map((row) => row[at]!.length)));

@@ -1,38 +1,38 @@
-// The type of a verb of the command line, and its help: all verbs, one verb, and the flag that a misspelt one is near to.
+// The type of a command, help texts, and suggestions for misspelt flags.
 
 import { suggest } from '../../lib/flow/expression/suggest.ts';
 
-/** A verb with what help says of it in its list. */
+/** A command with its line in the help. */
 export type LoadedVerb = Verb & { readonly summary: string };
 
 export interface Verb {
-  /** What follows the verb. */
+  /** Arguments, for help. */
   readonly usage: string;
   /** Flags and what they do. */
   readonly options: Readonly<Record<string, string>>;
-  /** The exit code, or undefined when the process runs on. Throws {@link UsageError}, TwinlineError and what parseArgs does. */
+  /** Returns the exit code, or undefined if the process keeps running. Throws {@link UsageError}, TwinlineError and errors of parseArgs. */
   run(args: readonly string[], env: NodeJS.ProcessEnv, invoked?: Invoked): Promise<number | undefined>;
 }
 
-/** How a verb was invoked, beside its arguments. */
+/** How a command was invoked, besides its arguments. */
 export interface Invoked {
-  /** Files that variables of the environment were read from. */
+  /** Env files that were read. */
   readonly envFiles?: readonly string[];
 }
 
-/** Thrown for arguments that make no sense together; the help of the verb is shown with it. */
+/** Thrown for invalid combinations of arguments; printed with the help of the command. */
 export class UsageError extends Error {
   override readonly name = 'UsageError' as const;
 }
 
-/** The folder of menus where none is named. */
+/** The default folder of menus. */
 export function findMenusDir(env: NodeJS.ProcessEnv): string {
   return env.MENUS_DIR?.trim() || './menus';
 }
 
 const FLAG_COLUMN_MAX = 34;
 
-/** Every verb in one line. */
+/** Help: one line per command. */
 export function formatOverview(verbs: Readonly<Record<string, { readonly summary: string }>>): string {
   const width = Math.max(...Object.keys(verbs).map((name) => name.length));
   const lines = Object.entries(verbs).map(([name, { summary }]) => `  ${name.padEnd(width)} ${summary}`);
@@ -43,7 +43,7 @@ export function formatOverview(verbs: Readonly<Record<string, { readonly summary
   return ['Usage: twinline <verb> [options]', '', ...lines, '', ...more].join('\n');
 }
 
-/** One verb with its options. */
+/** Help for one command, with its options. */
 export function formatHelp(name: string, { usage, summary, options }: Verb & { readonly summary: string }): string {
   const flags = Object.keys(options).map((flag) => flag.length);
   const width = Math.max(0, ...flags.filter((length) => length <= FLAG_COLUMN_MAX));
@@ -56,12 +56,12 @@ export function formatHelp(name: string, { usage, summary, options }: Verb & { r
   ].join('\n');
 }
 
-/** The flags of a verb: `--json` for `'--json'`, `--url` for `'--url <address>'`. */
+/** The flags of a command: `--json` for `'--json'`, `--url` for `'--url <address>'`. */
 export function listFlags({ options }: Verb): string[] {
   return Object.keys(options).flatMap((words) => (words.startsWith('--') ? [words.split(/[ =]/)[0]!] : []));
 }
 
-/** The message of parseArgs about arguments that it cannot read, with the nearest flag of the verb. */
+/** The error message of parseArgs, with the most similar flag of the command. */
 export function describeParseError(error: Error, verb: Verb): string {
   const [output = ''] = error.message.split(/\. (?=To specify)/);
   const unknown = /^Unknown option '(--[^']+)'/.exec(output)?.[1];

@@ -1,5 +1,5 @@
-// The verbs of the command line, in the order in which help lists them. Each is loaded when it is asked for: what all of them need
-// takes longer than most of them run.
+// The commands, in the order of the help. Each is imported on demand, because loading the dependencies of all takes longer than running
+// most of them.
 
 import type { LoadedVerb, Verb } from './verb.ts';
 
@@ -105,13 +105,13 @@ export const VERBS: Readonly<Record<string, ListedVerb>> = {
   },
 };
 
-/** The verb of this name. */
+/** The command with this name. */
 export async function findVerb(name: string): Promise<LoadedVerb | undefined> {
   const listed = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
   return listed && { ...(await listed.load()), summary: listed.summary };
 }
 
-/** All of them, by name: for what is made from their flags. */
+/** All commands by name, for completions and documentation of their flags. */
 export async function loadVerbs(): Promise<Readonly<Record<string, LoadedVerb>>> {
   const entries = Object.keys(VERBS).map(async (name) => [name, (await findVerb(name))!] as const);
   return Object.fromEntries(await Promise.all(entries));

@@ -6,10 +6,11 @@ import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Flow, Option, Screen, Way } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
+import { markFlow } from '../../lib/flow/testing/coverage.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import { chooseSize } from '../support/size.ts';
 import { ANSWERS, Endless, Model } from './model.ts';
-import { phone } from './phone.ts';
+import { menuTo, phone } from './phone.ts';
 
 const test = suite('model');
 
@@ -51,6 +52,15 @@ const options: Arbitrary<readonly Option[]> = fc
     }),
   );
 
+const callOf = (calls: readonly string[]): Arbitrary<object> =>
+  fc.record({
+    type: some('flow'),
+    flow: some(...calls, ...(calls.length ? [] : ['none'])),
+    save: some(undefined, 'got'),
+    with: some(undefined, { said: '=said' }, { lang: 'en' }),
+    done: ways,
+  });
+
 function screens(calls: readonly string[]): Arbitrary<Screen> {
   const error = some(undefined, 'Not so.');
   const back = some(undefined, undefined, undefined, false, ...IDS.slice(0, 3));
@@ -89,19 +99,9 @@ function screens(calls: readonly string[]): Arbitrary<Screen> {
         way.map((one) => [{ ...one, when: "error.code == 'ERR_INPUT'" }, { to: one.to }]),
       ),
     }),
-    ...(calls.length
-      ? [
-          fc.record({
-            type: some('flow'),
-            flow: some(...calls),
-            save: some(undefined, 'got'),
-            with: some(undefined, { said: '=said' }, { lang: 'en' }),
-            done: ways,
-          }),
-        ]
-      : []),
+    callOf(calls),
   ];
-  const weights = [4, 3, 1, 1, 1, 2];
+  const weights = [4, 3, 1, 1, 1, calls.length ? 4 : 0];
   const any = fc.oneof(...kinds.map((arbitrary, at) => ({ weight: weights[at]!, arbitrary })));
   return fc.tuple(any, back, track).map(([one, where, name]) => clean({ ...one, back: where, track: name }) as Screen);
 }
@@ -110,9 +110,16 @@ function flows(name: string, calls: readonly string[]): Arbitrary<Flow> {
   const end = fc
     .record({ type: some('end'), text: words, track, output: some(undefined, { given: '=said', n: 1 }) })
     .map((one) => clean(one) as Screen);
-  const list = fc.tuple(
-    ...IDS.slice(0, -1).map(() => fc.oneof({ weight: 9, arbitrary: screens(calls) }, { weight: 1, arbitrary: end })),
-  );
+  const any = fc.oneof({ weight: 9, arbitrary: screens(calls) }, { weight: 1, arbitrary: end });
+  // A called flow often begins with a call, so that several flows are entered and left at once.
+  const first =
+    calls.length === 1
+      ? fc.oneof(
+          any,
+          callOf(calls).map((one) => clean(one) as Screen),
+        )
+      : any;
+  const list = fc.tuple(first, ...IDS.slice(1, -1).map(() => any));
   const keys = fc.record({
     exit: some('*', '*', false),
     back: some('0', '0', '#', false),
@@ -148,11 +155,23 @@ function flows(name: string, calls: readonly string[]): Arbitrary<Flow> {
   });
 }
 
+// Each flow begins with the call of the next, so that several are entered and left at once.
+function nest(main: Flow, shop: Flow): readonly [Flow, Flow] {
+  const { a, e } = { a: menuTo('e'), e: { type: 'flow', flow: 'shop', done: 'a' } } as const;
+  return [
+    { ...main, screens: { ...main.screens, a, e } },
+    { ...shop, screens: { ...shop.screens, a: { ...e, flow: 'pay' } } },
+  ];
+}
+
 const TYPED = [
+  '1',
   '1',
   '1',
   '2',
   '3',
+  '0',
+  '0',
   '0',
   '00',
   '77',
@@ -188,9 +207,15 @@ test(`${RUNS} flows behave as the model says`, async () => {
       flows('shop', ['pay']),
       flows('pay', []),
       typing,
-      async (main, shop, pay, typed) => {
+      some(false, false, true),
+      async (anyMain, anyShop, pay, typed, isNested) => {
+        const [main, shop] = isNested ? nest(anyMain, anyShop) : [anyMain, anyShop];
         const called = new Map([shop, pay].map((flow) => [flow.flow, flow]));
-        const caller = phone(compileFlow(main, { flows: called }), { services });
+        const plain = compileFlow(main, { flows: called });
+        // Marks for the coverage of tests change nothing.
+        const caller = phone(isNested ? plain : { ...plain, machine: markFlow(plain).conversation.machine }, {
+          services,
+        });
         const model = new Model(main, called);
         const compare = async (shown: () => Promise<string>, said: () => string): Promise<boolean> => {
           let expected: string;

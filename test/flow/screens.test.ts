@@ -1,10 +1,9 @@
 // Screens beyond the flows of model.test.ts: calls made again, the end of memory, lists in pages, answers that repeat a secret.
 
-import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Flow, Option, Screen } from '../../lib/flow/format/flow.ts';
-import { flowOf, lines, menuTo, phone } from './phone.ts';
+import type { Flow, Screen } from '../../lib/flow/format/flow.ts';
+import { flowOf, menuTo, phone } from './phone.ts';
 
 const test = suite('screens');
 

@@ -12,7 +12,7 @@ import { SimulatedClock } from '../../lib/clock.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { loadFlows, parseFlow } from '../../lib/flow/format/load.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
-import { coverageLine, markFlow } from '../../lib/flow/testing/coverage.ts';
+import { coverageLine } from '../../lib/flow/testing/coverage.ts';
 import type { FlowTest, FlowTestFile } from '../../lib/flow/testing/file.ts';
 import { parseFlowTests } from '../../lib/flow/testing/parse.ts';
 import { type FlowTestReport, failureText, recordFlowTest, runFlowTests } from '../../lib/flow/testing/run.ts';
@@ -314,22 +314,6 @@ test('branches, lists and called flows are covered too; the screens inside of ca
   assert.equal(coverage.screens.missing, ['free']);
   assert.equal(coverage.ways.missing, ['fork.branch[1]', 'sub.done[0]', 'free.to']);
   assert.is(coverage.options.all, 0);
-});
-
-test('marks change nothing: a marked flow answers like the one it was made of', async () => {
-  const typed = ['1', '2', '3', '1', '', '0', '1', '1', '2', '84913', '84913', '00', '2', 'Tariro', '4', 'x', '98'];
-  for (const name of names) {
-    const plain = compileFlow(parseFlow(read(`${name}.flow.json`), `${name}.flow.json`).flow!);
-    const marked = { ...plain, machine: markFlow(plain).conversation.machine };
-    const [one, two] = [phone(plain), phone(marked)];
-    assert.is(await one.dial(), await two.dial());
-    for (let at = 0; at < 200; at++) {
-      const input = typed[(at * at + 3 * at) % typed.length]!;
-      const [left, right] = one.ended ? [one.dial(), two.dial()] : [one.say(input), two.say(input)];
-      assert.is(await left, await right);
-      assert.equal([one.screen, one.context, one.tracked], [two.screen, two.context, two.tracked]);
-    }
-  }
 });
 
 // Recording and writing.

@@ -224,19 +224,4 @@ test('the same seed walks the same way: a turn depends on nothing but its record
   }
 });
 
-test('exit ends the session from every screen of every shipped flow', async () => {
-  for (const flow of flows) {
-    const asking = new Set([...flow.screens].filter(([, { screen }]) => isInteractive(screen)).map(([path]) => path));
-    const { caller, take } = walk(flow, numbersFrom(11));
-    for (let turn = 0; asking.size && turn < TURNS / 2; turn++) {
-      await take();
-      const { screen } = caller;
-      if (caller.ended || !asking.delete(screen)) continue;
-      await caller.say('*');
-      assert.equal([caller.ended, caller.screen], [true, 'bye'], `from ${screen}`);
-    }
-    if (flow.flow !== together && !isShort) assert.equal([...asking], [], `${flow.id} was walked everywhere`);
-  }
-});
-
 test.run();

@@ -1,14 +1,14 @@
-// Flows of other programs may enter each other in a circle, ours may not: finds the entries to leave out.
+// Flows of other programs may call each other in cycles; flows here may not. Finds the calls to remove.
 
 /**
- * For each flow the others that it may not enter, because they lead back to it: of every circle one entry, the one that closes it
- * when all are walked from the first flow on.
+ * For each flow, the flows that it must not call because they lead back to it: the back edges of a depth-first search from the first
+ * flow on.
  */
 export function findCircles(entries: ReadonlyMap<string, readonly string[]>): Map<string, Set<string>> {
   const refused = new Map<string, Set<string>>();
   const done = new Set<string>();
   for (const first of entries.keys()) {
-    // Depth first without recursion: each entry of the trail keeps the position of its next way.
+    // Iterative depth-first search: each entry of the trail remembers its next edge.
     const trail: { id: string; at: number }[] = [];
     const open = new Set<string>();
     const enter = (id: string): void => {

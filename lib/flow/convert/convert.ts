@@ -1,4 +1,4 @@
-// A file of RapidPro or TextIt → flows: what becomes of it, and which variables are read that nothing gives a value.
+// Converts a file of RapidPro or TextIt to flows, and reports variables that are read but never set.
 
 import { ENGLISH } from '../format/default-words.ts';
 import type { Flow } from '../format/flow.ts';
@@ -15,7 +15,7 @@ import { type ConversionTarget, reportLeftOut } from './steps/assemble.ts';
 export interface Converted {
   readonly flows: readonly Flow[];
   readonly report: readonly ReportEntry[];
-  /** The version of the format that the file was read as, in words. */
+  /** A description of the format version. */
   readonly form: string;
 }
 
@@ -44,7 +44,7 @@ export function convertFlows(text: string, { file, contracts }: ConvertOptions):
   return { flows, report: entries, form: describeProForm(document) };
 }
 
-/** Whether all flows are nothing but ends at which nobody has written a word. */
+/** Whether all flows consist of empty end screens only. */
 export function isNothing({ flows }: Pick<Converted, 'flows'>): boolean {
   const screens = flows.flatMap((flow) => Object.values(flow.screens));
   return screens.every((screen) => screen.type === 'end' && screen.text === ENGLISH.goodbye);
@@ -53,7 +53,7 @@ export function isNothing({ flows }: Pick<Converted, 'flows'>): boolean {
 const REASON =
   'Nothing in these flows gives it a value, so it prints nothing. Get it by a call of a service, or give it a "default".';
 
-/** Reports each such variable once, at the flow that reads it. Texts print nothing there, and conditions see null. */
+/** Reports each unset variable once, at the flow that reads it. Texts print nothing for it, and conditions see null. */
 function reportUnset(flows: readonly Flow[], report: ConversionReport): void {
   const parts = new Map(flows.map((flow) => [flow.flow, collectParts(flow)]));
   const writes = [...parts.values()].flatMap(({ expressions, writes }) => [

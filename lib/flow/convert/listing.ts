@@ -1,4 +1,4 @@
-// Texts that list what may be answered, as in "1. Balance": their lines, and the text around them.
+// Finds the options in texts that list them, such as "1. Balance", and the text around them.
 
 import type { Words } from './steps/step.ts';
 
@@ -17,7 +17,7 @@ export interface ListedItem {
 const MARKED = /^\s*[([]?(\d{1,3}|[A-Za-z]|[*#]{1,2})\s*[.):\]–-]\s*(\S.*)$/;
 const BARE = /^\s*(\d{1,2})\s+(\S.*)$/;
 
-/** The options that a text lists in every language, each under the same key; undefined when it lists none. */
+/** The options that a text lists under the same keys in every language; undefined if there are none. */
 export function readListing(words: Words): Listing | undefined {
   const read = Object.entries(words).map(([lang, text]) => [lang, readLines(text)] as const);
   const [first] = read;
@@ -56,7 +56,7 @@ function readLines(text: string): { rest: string; items: { key: string; text: st
     : { rest: text, items: [] };
 }
 
-/** Whether the options are numbered as a menu numbers them by itself. */
+/** Whether the options have the numbers that a menu would give them. */
 export function isNumbered(keys: readonly string[]): boolean {
   return keys.every((key, at) => key === String(at + 1));
 }

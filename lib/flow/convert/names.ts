@@ -1,11 +1,11 @@
-// Names of another program → names that flows may have: letters, digits and `_`, a letter first, none of them twice.
+// Converts names to valid, unique names of a flow: a letter, then letters, digits and `_`.
 
 import { isName } from '../format/flow.ts';
 
 const NAME_CHARS = 40;
 const RESERVED = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null', 'row', 'error', 'lang']);
 
-/** `favorite_color` for `Favorite Color`; `fallback` where nothing of it can be kept. */
+/** `favorite_color` for `Favorite Color`; `fallback` if no character is usable. */
 export function makeName(text: string, fallback: string): string {
   const plain = text
     .normalize('NFKD')
@@ -17,13 +17,13 @@ export function makeName(text: string, fallback: string): string {
   return isName(plain) && !RESERVED.has(plain.toLowerCase()) ? plain : fallback;
 }
 
-/** A variable's name for a key, the same one each time; a name that may stay is kept. */
+/** The variable name for a key, always the same; valid names are kept. */
 export function makeVariableName(key: string): string {
   if (key === 'lang' || (isName(key) && !RESERVED.has(key.toLowerCase()))) return key;
   return makeName(key, `v_${makeName(`v${key}`, 'value')}`);
 }
 
-/** Gives each wish a name of its own: `menu`, `menu_2`, `menu_3`. */
+/** Makes names unique: `menu`, `menu_2`, `menu_3`. */
 export function uniqueNames(names: Iterable<string> = []): (wish: string) => string {
   const reserved = new Set(names);
   const counts = new Map<string, number>();

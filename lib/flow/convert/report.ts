@@ -1,11 +1,11 @@
-// What a conversion could not carry over: one entry for each thing, with the node that it belongs to and the reason.
+// The report of a conversion: an entry for each thing that was not converted, with its node and the reason.
 
 export interface ReportEntry {
-  /** Name of the flow, as it is called here. */
+  /** Name of the converted flow. */
   readonly flow: string;
-  /** Id of the node or screen; '' for the flow as a whole. */
+  /** Id of the node or screen; '' for the whole flow. */
   readonly node: string;
-  /** The thing without a counterpart: a type, a key, an expression. */
+  /** What has no equivalent: a type, a key, an expression. */
   readonly what: string;
   /** Why, and what was done instead; a sentence. */
   readonly reason: string;
@@ -13,11 +13,11 @@ export interface ReportEntry {
 
 export interface ConversionReport {
   readonly entries: readonly ReportEntry[];
-  /** Adds an entry, unless the same one is there. */
+  /** Adds an entry, unless it exists already. */
   add(entry: ReportEntry): void;
 }
 
-/** Enough to see what is wrong with a file; more would only fill a disk. */
+/** Maximum number of entries. */
 const ENTRIES_MAX = 10_000;
 const WHAT_CHARS = 120;
 

@@ -1,4 +1,4 @@
-// Requests of webhooks → what `http.get` and `http.post` take: an address, its query, headers and a body, with `@` in any of them.
+// Converts webhook requests to inputs of `http.get` and `http.post`: URL, query, headers and body, each with `@` expressions.
 
 import type { Value, Values } from '../format/flow.ts';
 import { type FlowExpression, joinTexts, makeConstant } from './excellent/made.ts';
@@ -8,10 +8,10 @@ import { translateTree } from './excellent/translate.ts';
 import { type Language, translateSlot, translateValues } from './excellent/words.ts';
 import { asObject, asText, type Foreign } from './source.ts';
 
-/** What answers a method; other methods need a service of one's own. */
+/** Services by HTTP method; other methods need a custom service. */
 const SERVICES: { readonly [method: string]: string } = { GET: 'http.get', POST: 'http.post' };
 
-/** The service that makes a request by this method; a missing one is reported. */
+/** The service for an HTTP method; reports unsupported methods. */
 export function chooseService(method: string, { language, node }: RequestPlace): string {
   if (Object.hasOwn(SERVICES, method)) return SERVICES[method]!;
   const service = `webhook.${method.toLowerCase().replace(/[^a-z]/g, '') || 'call'}`;
@@ -25,7 +25,7 @@ export interface RequestPlace {
   readonly node: string;
 }
 
-/** Url, query, headers and body of a call; undefined, and reported, where the address has no counterpart. */
+/** URL, query, headers and body of a call; undefined, and reported, if the URL cannot be converted. */
 export function readRequest(config: Foreign, method: string, place: RequestPlace): Values | undefined {
   const { language, node } = place;
   const address = readAddress(asText(config.url) ?? '', place);
@@ -49,7 +49,7 @@ export function readRequest(config: Foreign, method: string, place: RequestPlace
   };
 }
 
-// What the services set themselves.
+// Headers set by the services.
 const OWN_HEADERS = /^(?:accept|content-type|content-length|host|connection)$/i;
 
 function readAddress(url: string, { language, node }: RequestPlace): Values | undefined {
@@ -97,7 +97,7 @@ function readQuery(parts: readonly TemplatePart[], place: RequestPlace): Values 
   return query;
 }
 
-/** The part without what the service does by itself: `url_encode`. */
+/** The part without `url_encode`, which the service applies itself. */
 function makePart(part: TemplatePart, { language, node }: RequestPlace): FlowExpression | undefined {
   if (part.kind === 'text') return makeConstant(part.text);
   const root = 'root' in part.parsed ? part.parsed.root : undefined;
@@ -113,13 +113,13 @@ function decode(text: string): string {
   }
 }
 
-// Characters of private use, in which no body is written, around the number of a slot.
+// Private-use characters around the number of a placeholder; no body contains them.
 const [OPEN, CLOSE] = ['\uE000', '\uE001'];
 const MARK = /\uE000(\d+)\uE001/;
-// A text that nobody ends goes on to the end of the body, so that it is read once.
+// An unterminated string extends to the end of the body, so that scanning stays linear.
 const QUOTED_OR_MARK = /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\\?$)|\uE000\d+\uE001/g;
 
-/** The JSON that a body writes, with expressions where it has `@`; undefined where it is none. */
+/** The body as JSON, with expressions for `@`; undefined if it is not JSON. */
 function readBody(body: unknown, { language, node }: RequestPlace): Value | undefined {
   if (typeof body !== 'string' || body.trim() === '') return undefined;
   const parts = splitTemplate(body, language.roots);
@@ -128,7 +128,7 @@ function readBody(body: unknown, { language, node }: RequestPlace): Value | unde
   if (root?.kind === 'call' && root.name === 'json' && root.args[0])
     return readObject(root.args[0], { language, node });
   const marks = parts.map((part, at) => (part.kind === 'text' ? part.text : `${OPEN}${at}${CLOSE}`)).join('');
-  // `json()` writes its own quotes; anything else stands inside of some.
+  // `json()` adds quotes itself; other expressions are inside quotes.
   const quoted = marks.replace(QUOTED_OR_MARK, (text) => (text.startsWith('"') ? text : `"${text}"`));
   try {
     return fillMarks(JSON.parse(quoted), parts, { language, node });

@@ -1,4 +1,4 @@
-// The text of a file of another program → its JSON, and careful looks into it: nothing there has the shape that it should until seen.
+// Parses a file of another program, and reads its values defensively: nothing is assumed to have the right type.
 
 import { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../given.ts';
@@ -8,13 +8,13 @@ import { FLOW_LIMITS } from '../limits.ts';
 
 export type Foreign = { readonly [name: string]: unknown };
 
-/** Nodes of all flows in one file. */
+/** Maximum number of nodes in a file. */
 export const NODES_MAX = 10_000;
-/** Levels of lists and objects; exports of editors nest deeper than flows. */
+/** Maximum nesting; exports nest deeper than flows. */
 const DEPTH_MAX = FLOW_LIMITS.flowFileDepth * 2;
 export const FILE_BYTES_MAX = FLOW_LIMITS.flowFileBytes * 4;
 
-/** The JSON object of a text. Throws ERR_INPUT, saying what is wrong with the file and where. */
+/** Parses a JSON object. Throws ERR_INPUT with the position and the reason. */
 export function readForeign(text: string, file: string): Foreign {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const bytes = Buffer.byteLength(plain);
@@ -32,7 +32,7 @@ function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The other parser knows where.
+    // The other parser reports the position.
     const { fault } = parseDocument(text, outline(text));
     const where = fault && `line ${fault.line}, column ${fault.column}: ${fault.message} ${fault.fix}`;
     throw refuseFile(file, where?.replace(/\.$/, '') ?? 'it is not JSON');
@@ -44,28 +44,28 @@ export function refuseFile(file: string, why: string): TwinlineError {
   return new TwinlineError('ERR_INPUT', `Cannot convert ${file}: ${why}.`);
 }
 
-/** ERR_INPUT about a flow that cannot be made, with what is wrong with it. */
+/** ERR_INPUT for a flow that cannot be converted, with its problems. */
 export function refuseFlow(flow: string, problems: readonly Problem[]): TwinlineError {
   const errors = problems.filter(({ severity }) => severity === 'error').map(problemLine);
   return new TwinlineError('ERR_INPUT', [`Cannot make a sound flow of "${flow}".`, ...errors].join('\n'));
 }
 
-/** The object that a value is, or an empty one. */
+/** The value if it is an object, else an empty object. */
 export function asObject(value: unknown): Foreign {
   return isObject(value) ? value : {};
 }
 
-/** The objects of a list; its other items are left out. */
+/** The objects in a list; other items are skipped. */
 export function asObjects(value: unknown): Foreign[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** The text that a value is, or undefined; an empty text is none. */
+/** The value if it is a non-empty text. */
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** What an object has under a name, by itself; undefined when it has nothing there. */
+/** An own property of an object, or undefined. */
 export function getOwn(object: Foreign, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }

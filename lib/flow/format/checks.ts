@@ -1,10 +1,10 @@
-// What checks a value against the schemas of flows and of their tests. The build replaces this module by the compiled checks: compiling
-// a schema takes longer than all else that lint does.
+// Validates values against the schemas of flows and tests. The build replaces this module with precompiled validators, because compiling
+// a schema takes longer than everything else in lint.
 
 import { Ajv, type CodeOptions, type ErrorObject } from 'ajv';
 import { SCHEMAS, type SchemaName } from './schemas.ts';
 
-/** Says whether the value keeps the schema; `errors` is what stands against it. */
+/** Whether a value conforms to the schema; `errors` holds the violations. */
 export interface SchemaCheck {
   (value: unknown): boolean;
   errors?: readonly ErrorObject[] | null;
@@ -13,7 +13,7 @@ export interface SchemaCheck {
 export const checkFlow: SchemaCheck = compileWhenUsed('flow');
 export const checkFlowTests: SchemaCheck = compileWhenUsed('test');
 
-/** Knows the schemas by their names. */
+/** An Ajv instance with all schemas by name. */
 export function schemaCompiler(code: CodeOptions = {}): Ajv {
   const ajv = new Ajv({
     allErrors: true,

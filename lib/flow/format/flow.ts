@@ -1,4 +1,4 @@
-// A flow as its author writes it: the shape of a <name>.flow.json file after the schema has accepted it.
+// The types of a flow: the content of a <name>.flow.json file that conforms to the schema.
 
 import type { Json } from '../../json/json.ts';
 import type { Screen } from '../screens/kinds.ts';
@@ -11,17 +11,17 @@ export type { ListScreen } from '../screens/list.ts';
 export type { MenuScreen, Option } from '../screens/menu.ts';
 export type { Text, Value, Values, Way } from './way.ts';
 
-/** A variable as a flow declares it. */
+/** The declaration of a variable. */
 export interface Variable {
   readonly type: 'string' | 'number' | 'boolean' | 'object' | 'array';
   readonly default?: Json;
   /** Longest value in characters (string) or items (array). */
   readonly max?: number;
-  /** What lint and diagrams show in its place. */
+  /** A realistic value for lint and diagrams. */
   readonly sample?: Json;
-  /** Lives only inside the turn: never stored, logged or shown. */
+  /** Exists only during a turn: never stored, logged or shown. */
   readonly secret?: boolean;
-  /** Of the caller alone: sealed where it is stored, masked for those who watch and in logs, recordings and saved tests. */
+  /** Personal data: sealed in the store; masked in the inspector, logs, recordings and saved tests. */
   readonly private?: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface Migration {
 /** The texts that the engine adds to screens. */
 export type Label = 'back' | 'home' | 'more' | 'exit' | 'invalid' | 'goodbye';
 
-/** A flow file that has been read and checked. */
+/** A flow, as read from a valid file. */
 export interface Flow {
   readonly $schema?: string;
   readonly flow: string;
@@ -46,7 +46,7 @@ export interface Flow {
   readonly limits?: { readonly chars?: number; readonly charset?: 'gsm7' | 'any'; readonly session?: string };
   readonly vars?: { readonly [name: string]: Variable };
   readonly labels?: { readonly [label in Label]?: Text };
-  /** Shown while a call takes longer than a turn may. */
+  /** Shown while a call takes longer than a turn. */
   readonly wait?: Text;
   readonly screens: { readonly [id: string]: Screen };
   readonly migrate?: { readonly [version: string]: Migration };

@@ -1,4 +1,4 @@
-// Flow files from disk: one, or a folder of them that call each other.
+// Loads flow files: one, or a folder of flows that call each other.
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,18 +13,18 @@ import { flowSource, pointerTo, positionAt } from './source.ts';
 
 export { parseFlow } from './parse.ts';
 
-/** The flows of a folder, and what is wrong with its files. */
+/** The flows of a folder, and the problems of its files. */
 export interface LoadedFlows {
   /** The flows without errors, by name. */
   readonly flows: ReadonlyMap<string, Flow>;
-  /** Of all files, in their order; a flow with an error among them is not in `flows`. */
+  /** Problems of all files, in file order; flows with errors are not in `flows`. */
   readonly problems: readonly Problem[];
   /** Paths of the files that were read, sorted. */
   readonly files: readonly string[];
 }
 
 /**
- * Reads and checks one flow file. Throws ERR_FLOW_INVALID with every problem in words, and `cause: { problems }`.
+ * Reads and checks one flow file. Throws ERR_FLOW_INVALID with all problems in its message and in `cause: { problems }`.
  * @example
  * const flow = await loadFlow('hello.flow.json', { services: new Set(['bills.find']) });
  * flow.flow; // → 'hello'
@@ -37,14 +37,14 @@ export async function loadFlow(file: string, context: LintContext = {}): Promise
   throw invalidFlow(`Cannot load the flow ${file}.`, problems);
 }
 
-/** ERR_FLOW_INVALID that lists every problem, one in a line; they are its `cause` too. */
+/** ERR_FLOW_INVALID with one problem per line, and the problems as `cause`. */
 export function invalidFlow(what: string, problems: readonly Problem[]): TwinlineError {
   const lines = problems.map(problemLine);
   return new TwinlineError('ERR_FLOW_INVALID', [what, ...lines].join('\n'), { cause: { problems } });
 }
 
 /**
- * Reads and checks all `*.flow.json` of a folder, each with the others in reach. Problems are returned, not thrown.
+ * Reads and checks all `*.flow.json` files of a folder, which may call each other. Problems are returned, not thrown.
  * Throws ERR_CONFIG when the folder cannot be read.
  * @example
  * const { flows, problems } = await loadFlows('.');
@@ -56,17 +56,17 @@ export async function loadFlows(folder: string, context: Omit<LintContext, 'flow
   return checkFlows(await readFlowFiles(folder), context);
 }
 
-/** By the path of a file its text, or why there is none. */
+/** The text of each file by path, or the problem that prevented reading it. */
 export type FlowTexts = ReadonlyMap<string, string | ParsedFlow>;
 
-/** The texts of all `*.flow.json` of a folder, sorted. Throws ERR_CONFIG when the folder cannot be read. */
+/** Reads all `*.flow.json` files of a folder, sorted. Throws ERR_CONFIG if the folder cannot be read. */
 export async function readFlowFiles(folder: string): Promise<FlowTexts> {
   const texts = new Map<string, string | ParsedFlow>();
   for (const name of await listFlowFiles(folder)) texts.set(join(folder, name), await readText(join(folder, name)));
   return texts;
 }
 
-/** Checks the flows of a folder, each with the others in reach. */
+/** Checks the flows of a folder together. */
 export function checkFlows(texts: FlowTexts, context: Omit<LintContext, 'flows'>): LoadedFlows {
   const files = [...texts.keys()];
   const parsed = [...texts].map(([file, text]) => (typeof text === 'string' ? parseFlow(text, file) : text));
@@ -74,7 +74,7 @@ export function checkFlows(texts: FlowTexts, context: Omit<LintContext, 'flows'>
   return { ...dropBroken(parsed.map((one) => applyRules(one, { ...context, flows }))), files };
 }
 
-/** Without the flows that have errors, and without those that call them. */
+/** Removes flows with errors, and flows that call them. */
 function dropBroken(parsedFlows: readonly ParsedFlow[]): Omit<LoadedFlows, 'files'> {
   const problems = parsedFlows.map((one) => [...one.problems]);
   const flows = new Map<string, Flow>();
@@ -121,7 +121,7 @@ const WHY: { readonly [code: string]: string } = {
   EACCES: 'this process may not read it',
 };
 
-/** The text of a file, or why there is none. */
+/** The text of a file, or the problem that prevented reading it. */
 export async function readText(file: string): Promise<string | ParsedFlow> {
   const fault = (fields: Pick<Problem, 'code' | 'message' | 'fix'> & Partial<Problem>): ParsedFlow => {
     const problem: Problem = { file, line: 1, column: 1, pointer: '', severity: 'error', ...fields };
@@ -130,7 +130,7 @@ export async function readText(file: string): Promise<string | ParsedFlow> {
   let bytes: Buffer;
   try {
     const { size } = await stat(file);
-    // Far too large to be read at all; a file that is a little too large is read, and reported with its exact size.
+    // Refuse to read very large files; a slightly too large one is read and reported later.
     if (size > FLOW_LIMITS.flowFileBytes * 2) {
       const message = `The file has ${size} bytes, and ${FLOW_LIMITS.flowFileBytes} is the most.`;
       return fault({ code: 'too-large', message, fix: 'Split it into several flows.' });

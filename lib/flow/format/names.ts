@@ -1,4 +1,4 @@
-// Names that have a value without a `set`: what a door knows of the caller, and what is there on some screens only.
+// Predefined names: variables that the server fills, and names that exist on some screens only.
 
 export interface GivenName {
   readonly about: string;
@@ -7,7 +7,7 @@ export interface GivenName {
 
 const NUMBER = { about: 'The number of the caller, E.164 with +.', example: '+263771234567' };
 
-/** What each door says of the caller: it goes into the variables of these names, where a flow declares them. */
+/** Values that each service provides about the caller. They fill variables of these names if the flow declares them. */
 export const DOOR_VARIABLES = {
   phone: {
     sessionId: { about: 'The id of the session, as the telecom gateway names it.', example: 'ATUid_7f3b91' },
@@ -32,7 +32,7 @@ export type DoorValues<Of extends Door> = { readonly [name in keyof (typeof DOOR
 /** By name. */
 export const DOOR_NAMES: { readonly [name: string]: GivenName } = { ...DOOR_VARIABLES.chat, ...DOOR_VARIABLES.phone };
 
-/** Names that are there on the screens of one type only. */
+/** Names that exist on screens of one type only. */
 export const LOCAL_NAMES = {
   row: {
     screen: 'list',

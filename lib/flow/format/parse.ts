@@ -1,4 +1,4 @@
-// The text of a flow file → a flow of the right shape, with the position of everything in it.
+// Parses the text of a flow file into a flow that conforms to the schema, with source positions.
 
 import { basename } from 'node:path';
 import { type DocumentNode, evaluate, type MemberNode, type ObjectNode, type ValueNode } from '@humanwhocodes/momoa';
@@ -15,17 +15,17 @@ import { type FlowSource, flowSource, makeFlowSource, pointerTo } from './source
 import { outline, parseDocument } from './syntax.ts';
 
 export interface ParsedFlow {
-  /** There when the schema accepts it; other problems may remain. */
+  /** Present if it conforms to the schema; it may have other problems. */
   readonly flow?: Flow;
   readonly source: FlowSource;
   readonly problems: readonly Problem[];
 }
 
-/** Ends the names of flow files: `wallet.flow.json`. */
+/** The suffix of flow files: `wallet.flow.json`. */
 export const FLOW_FILE = '.flow.json';
 
 /**
- * Reads a flow: JSON without doubled keys, of the right shape, under the name of its file. Never throws, whatever the text.
+ * Parses a flow. Reports syntax errors, duplicate keys, violations of the schema, and a name that differs from the file's. Never throws.
  * @example
  * const { flow, problems } = parseFlow('{ "flow": "hi", "version": 1 }', 'hi.flow.json');
  * flow; // → undefined
@@ -82,7 +82,7 @@ function refuseFlow(
   return { source: flowSource(file, text), problems: [{ file, pointer: '', severity: 'error', ...fault }] };
 }
 
-/** The first number that a flow could not keep as it is written. */
+/** Reports the first number that cannot be represented exactly. */
 function numberProblems(source: FlowSource): Problem[] {
   const flaw = flawOfNumbers(source.text);
   if (!flaw) return [];
@@ -91,7 +91,7 @@ function numberProblems(source: FlowSource): Problem[] {
   return [locateProblem(source, finding, { code: 'bad-value', severity: 'error' })];
 }
 
-/** Keys that stand twice in one object (only the last would count), and keys that no object may have. */
+/** Reports duplicate keys, of which only the last would count, and forbidden keys. */
 function keyProblems(root: ValueNode, source: FlowSource): Problem[] {
   const problems: Problem[] = [];
   const visit = (node: ValueNode, pointer: string): void => {
@@ -122,7 +122,7 @@ function keyProblems(root: ValueNode, source: FlowSource): Problem[] {
   return problems;
 }
 
-/** What removes the member at this place, whose key an earlier one has, too; undefined where their values differ. */
+/** The edit that removes a member with a duplicate key; undefined if the values differ. */
 export function removeRepeated(
   text: string,
   node: ObjectNode,
@@ -132,7 +132,7 @@ export function removeRepeated(
   return readRaw(first.value) === readRaw(node.members[at]!.value) ? removeMember(node, at) : undefined;
 }
 
-// A member that is not the first, with what parts it from the next one or from the one before.
+// Removes a member that is not the first, with its separator.
 function removeMember({ members }: ObjectNode, at: number): TextEdit {
   const next = members[at + 1];
   const { start, end } = members[at]!.loc;

@@ -1,8 +1,8 @@
-// Problems in flow files: where, what, and what would fix it; and how messages name places and values.
+// Problems in flow files with location, message and fix, and helpers that describe places and values in messages.
 
 import { type FlowSource, offsetAt, parsePointer } from './source.ts';
 
-/** Something wrong in a flow file, with its place and what would mend it. */
+/** A problem in a flow file, with its location and fix. */
 export interface Problem {
   readonly file: string;
   /** 1-based. */
@@ -17,11 +17,11 @@ export interface Problem {
   readonly severity: 'error' | 'warning';
   readonly message: string;
   readonly fix: string;
-  /** The change of the text that mends it, where that is certain. */
+  /** The edit that fixes it, if that is certain. */
   readonly edit?: TextEdit;
 }
 
-/** Offsets in UTF-16 units, and what is to stand between them. */
+/** A range in UTF-16 units, and its replacement. */
 export interface TextEdit {
   readonly from: number;
   readonly to: number;
@@ -39,28 +39,28 @@ export function problemLine(problem: Problem): string {
   return `${file}:${line}:${column} ${severity} ${code}: ${message} Fix: ${fix}`;
 }
 
-/** One thing that is wrong with a flow, before it is known where in a file that stands. */
+/** A problem of a flow before it is located in a file. */
 export interface Finding {
   /** JSON pointer into the flow. */
   readonly pointer: string;
-  /** Which part of the value: its key, or the character of a text at this offset. @default the whole value */
+  /** The part of the value: its key, or the character at an offset of a text. @default the whole value */
   readonly at?: 'key' | number;
   readonly message: string;
   readonly fix: string;
-  /** What mends it, where that is certain. */
+  /** The fix, if it is certain. */
   readonly mend?: Mend;
 }
 
-/** What stands at the place of a finding, or at another one, and what should. */
+/** A replacement at the place of a finding, or at another one. */
 export interface Mend {
-  /** As the file writes it. @default the whole value at the place */
+  /** The replaced source text. @default the whole value */
   readonly old?: string;
   readonly text: string;
-  /** @default where the finding stands */
+  /** @default the place of the finding */
   readonly place?: Pick<Finding, 'pointer' | 'at'>;
 }
 
-/** A finding as the problem of a file. */
+/** Locates a finding in a file. */
 export function locateProblem(
   source: FlowSource,
   { pointer, at, message, fix, mend }: Finding,
@@ -71,7 +71,7 @@ export function locateProblem(
   return { file: source.file, ...place, pointer, code, severity, message, fix, ...(edit && { edit }) };
 }
 
-// Undefined where the text is written otherwise, such as with escapes.
+// Undefined if the source text differs, such as by escape sequences.
 function findEdit(
   source: FlowSource,
   { pointer, at }: Pick<Finding, 'pointer' | 'at'>,
@@ -85,7 +85,7 @@ function findEdit(
   return from === undefined ? undefined : { from, to: from + old.length, insert };
 }
 
-/** In the order of the file, errors before warnings on the same spot. */
+/** Sorts by position, errors before warnings. */
 export function sortProblems(problems: readonly Problem[]): Problem[] {
   const rank = { error: 0, warning: 1 };
   return [...problems].sort(
@@ -99,7 +99,7 @@ export function sortProblems(problems: readonly Problem[]): Problem[] {
 
 const OWNERS: { readonly [key: string]: string } = { screens: 'screen', vars: 'variable', migrate: 'migration' };
 
-/** How messages call what is at a pointer: `"options[0].to" of screen "home"`. */
+/** Describes a pointer in messages: `"options[0].to" of screen "home"`. */
 export function describePlace(pointer: string): string {
   const [first, id, ...rest] = parsePointer(pointer);
   if (first === undefined) return 'the flow';
@@ -109,18 +109,18 @@ export function describePlace(pointer: string): string {
   return rest.length ? `"${formatSteps(rest)}" of ${owner} "${id}"` : `${owner} "${id}"`;
 }
 
-/** A value as messages show it: JSON, at most 60 characters. */
+/** Formats a value for messages: JSON, at most 60 characters. */
 export function showValue(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
-/** A value as files hold it: JSON on one line, with spaces. */
+/** Formats a value for files: JSON on one line, with spaces. */
 export function writeValue(value: unknown): string {
   return JSON.stringify(value, null, 1).replace(/\n\s*/g, ' ');
 }
 
-/** With a capital first letter, to begin a sentence. */
+/** With a capital first letter. */
 export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,4 +1,4 @@
-// The JSON Schema of flow files, and what it says against a flow in plain words: where, which value, and what to write instead.
+// The JSON Schema of flow files, and readable messages for its violations: the place, the value, and what to write instead.
 
 import type { ErrorObject } from 'ajv';
 import type { Json } from '../../json/json.ts';
@@ -9,7 +9,7 @@ import { capitalize, describePlace, type Finding, type Mend, showValue } from '.
 import { SCHEMAS } from './schemas.ts';
 import { parsePointer, pointerTo } from './source.ts';
 
-/** A part of the schema, as far as messages need it. */
+/** The keywords of JSON Schema that messages and references use. */
 export interface SchemaPart {
   readonly description?: string;
   readonly type?: string | readonly string[];
@@ -36,15 +36,15 @@ export interface SchemaPart {
 
 /** The whole schema. */
 export const FLOW_SCHEMA: SchemaPart = SCHEMAS.flow;
-/** That of test files. */
+/** The schema of test files. */
 export const FLOW_TEST_SCHEMA: SchemaPart = SCHEMAS.test;
 
-/** What the schema says against `value`, all at once; empty when nothing. */
+/** All violations of the schema by `value`. */
 function schemaErrors(value: unknown): readonly ErrorObject[] {
   return checkFlow(value) ? [] : (checkFlow.errors ?? []);
 }
 
-/** What a schema says about the place at `pointer` in `value`; empty where it says nothing. @default schema that of flows */
+/** The part of a schema for the place at `pointer` in `value`; empty if there is none. @default schema the schema of flows */
 export function schemaAt(pointer: string, value: unknown, schema: SchemaPart = FLOW_SCHEMA): SchemaPart {
   let part = resolvePart(schema, value, schema);
   let here: unknown = value;
@@ -69,7 +69,7 @@ function findChild(part: SchemaPart, step: string): SchemaPart {
   return typeof part.additionalProperties === 'object' ? part.additionalProperties : {};
 }
 
-// What stands beside a $ref wins: it says what the value means there.
+// Keywords beside a $ref override those of its target.
 function resolvePart(part: SchemaPart, value: unknown, schema: SchemaPart): SchemaPart {
   const { $ref, ...own } = part;
   const target = $ref === undefined ? undefined : schema.definitions?.[$ref.replace('#/definitions/', '')];
@@ -89,12 +89,12 @@ interface SchemaFault {
   readonly pointer: string;
   readonly value: unknown;
   readonly params: { readonly [name: string]: unknown };
-  /** What the schema says about the place, and about a key in it. */
+  /** The schema of the place, and of a key in it. */
   readonly part: SchemaPart;
   readonly schemaPart: (key: string) => SchemaPart;
 }
 
-/** Everything that the schema says against `root`, one finding for each mistake. */
+/** All violations of the schema by `root`, one finding per mistake. */
 export function schemaFindings(root: unknown): SchemaFinding[] {
   const errors = schemaErrors(root);
   const misspelt = findMisspelt(errors);
@@ -107,7 +107,7 @@ function readFault({ instancePath: pointer, params, data }: ErrorObject, root: u
   return { pointer, value: data, params, part: schemaAt(pointer, root), schemaPart };
 }
 
-// A misspelt key is unknown, and the one that it should have been is missing: that is one mistake.
+// A misspelt key causes two violations, an unknown key and a missing one, but is one mistake.
 function findMisspelt(errors: readonly ErrorObject[]): Set<string> {
   const missing = new Map<string, string[]>();
   for (const { keyword, instancePath, params } of errors) {
@@ -135,7 +135,7 @@ const UNQUOTED: { readonly [type: string]: RegExp } = {
   boolean: /^(true|false)$/,
 };
 
-// A number or true in quotation marks, where it must have none.
+// A quoted number or boolean.
 function mendQuoted({ value, part }: SchemaFault): { readonly mend?: Mend } {
   const [type = '', ...others] = [part.type ?? []].flat();
   const fits = typeof value === 'string' && !others.length && UNQUOTED[type]?.test(value);
@@ -231,7 +231,7 @@ function describeBadValue(fault: SchemaFault, why: string): SchemaFinding {
   return { code: 'bad-value', pointer: fault.pointer, message, fix: adviseValue(fault) };
 }
 
-// A number in quotes is the most frequent mistake.
+// The most frequent mistake is a quoted number.
 function adviseUnquoted({ value, part }: SchemaFault): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   const types = [part.type ?? []].flat();

@@ -1,4 +1,4 @@
-// The text of JSON files that people write: where things stand in it, lines and columns by JSON pointer.
+// Source positions in JSON files: lines and columns by JSON pointer.
 
 import { type ArrayNode, type ObjectNode, parse as parseJson, type ValueNode } from '@humanwhocodes/momoa';
 import { escapeStep } from '../../json/reader.ts';
@@ -14,11 +14,11 @@ export interface FlowSource {
   readonly file: string;
   readonly text: string;
   /**
-   * Where the value at a JSON pointer begins; with `'key'` its key, with a number that character of a text. What does
-   * not exist stands where its nearest parent does.
+   * The start of the value at a JSON pointer; with `'key'`, of its key; with a number, of that character of a string. A missing
+   * value has the position of its nearest parent.
    */
   locate(pointer: string, at?: 'key' | number): Position;
-  /** Where the value at a JSON pointer stands, in UTF-16 units; undefined where there is none. */
+  /** The range of the value at a JSON pointer in UTF-16 units; undefined if it does not exist. */
   span(pointer: string): { readonly from: number; readonly to: number } | undefined;
 }
 
@@ -27,7 +27,7 @@ interface LocatedValue {
   readonly key?: Position | undefined;
 }
 
-/** The positions in `text`; where it is not JSON, every position is its beginning. */
+/** Parses the positions in `text`; if it is not JSON, all positions are its start. */
 export function flowSource(file: string, text: string): FlowSource {
   try {
     return makeFlowSource(file, text, parseJson(text).body);
@@ -36,7 +36,7 @@ export function flowSource(file: string, text: string): FlowSource {
   }
 }
 
-/** The positions in a text that has been parsed already. */
+/** The positions in a parsed text. */
 export function makeFlowSource(file: string, text: string, root: ValueNode): FlowSource {
   const members = new Map<ValueNode, ReadonlyMap<string, LocatedValue>>();
   const inside = (node: ValueNode): ReadonlyMap<string, LocatedValue> => {
@@ -125,7 +125,7 @@ export function offsetAt(text: string, { line, column }: Position): number {
   return lines.starts[line - 1]! + column - 1;
 }
 
-// Many places of one text are asked for one after the other.
+// Cached, because many positions of one text are looked up in a row.
 let lines: { readonly text: string; readonly starts: readonly number[] } = { text: '', starts: [0] };
 
 function findLineStarts(text: string): number[] {

@@ -1,4 +1,4 @@
-// What keeps the text of a file from being JSON, in plain words, and what mends it where that is certain.
+// Readable messages for JSON syntax errors, with fixes where they are certain.
 
 import { type DocumentNode, parse as parseJson } from '@humanwhocodes/momoa';
 import type { TextEdit } from './problem.ts';
@@ -10,9 +10,9 @@ interface SyntaxFault extends Position {
   readonly edit?: TextEdit;
 }
 
-/** What one scan of the brackets and quotes of a text finds, before it is parsed. */
+/** The result of scanning brackets and quotes before parsing. */
 interface Outline {
-  /** Most levels of objects and lists. */
+  /** Maximum nesting of objects and lists. */
   readonly depth: number;
   /** Offset of the innermost bracket or quote that is never closed. */
   readonly open: number | undefined;
@@ -40,13 +40,13 @@ export function outline(text: string): Outline {
 
 const [BACKSLASH, QUOTE, SPACE, CURLY, SQUARE] = [92, 34, 32, 123, 91];
 
-/** The tree of a JSON text with its positions, or what is wrong with the text. */
+/** The syntax tree of a JSON text with positions, or its syntax error. */
 export function parseDocument(
   text: string,
   outline: Outline,
 ): { document: DocumentNode; fault?: undefined } | { document?: undefined; fault: SyntaxFault } {
   try {
-    // JSON.parse decides what is JSON; the other parser gives the positions.
+    // JSON.parse decides validity; the other parser provides positions.
     const document = parseJson(text);
     JSON.parse(text);
     return { document };
@@ -56,7 +56,7 @@ export function parseDocument(
   }
 }
 
-/** The fault of a text that a JSON parser refused at `offset`; without one, at its end. */
+/** The syntax error of a text that a JSON parser rejected at `offset`, or at its end. */
 function syntaxFault(text: string, offset: number | undefined, { open, control }: Outline): SyntaxFault {
   const at = offset ?? text.length;
   if (control !== undefined && control <= at) return describeControl(text, control);
@@ -80,7 +80,7 @@ function syntaxFault(text: string, offset: number | undefined, { open, control }
   return { ...positionAt(text, at), message: fill(message), fix: fill(fix), ...(isSure && { edit }) };
 }
 
-/** Whether the text is JSON after an edit, or at least beyond the place of its fault. */
+/** Whether an edit makes the text valid JSON, or at least moves the error further. */
 function goesFurther(text: string, { from, to, insert }: TextEdit, at: number): boolean {
   const fixedText = text.slice(0, from) + insert + text.slice(to);
   try {
@@ -97,11 +97,11 @@ const CLOSING: { readonly [open: string]: string } = { '{': '}', '[': ']', '"': 
 
 interface Slip {
   readonly found: RegExp;
-  /** What comes before it, without spaces. */
+  /** The text before it, without spaces. */
   readonly after: RegExp;
   readonly message: string;
   readonly fix: string;
-  /** What mends it, if the text is JSON or goes on then. */
+  /** The fix, offered if it makes the text valid or moves the error further. */
   readonly mend?: (text: string, at: number) => TextEdit;
 }
 

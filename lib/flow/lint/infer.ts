@@ -1,4 +1,4 @@
-// The shape of the value of an expression, and its faults: fields that do not exist, kinds that cannot be compared.
+// Infers the shape of an expression's value, and reports type errors: missing fields, comparisons of different types.
 
 import type { FunctionName } from '../expression/functions.ts';
 import type { BinarySign } from '../expression/operators.ts';
@@ -28,7 +28,7 @@ export interface ShapeContext {
   report(slip: Slip): void;
 }
 
-/** The shape of what `node` gives; mistakes on the way are reported. */
+/** The shape of the value of `node`. Reports type errors inside it. */
 export function inferShape(node: Node, reading: ShapeContext): Shape {
   switch (node.kind) {
     case 'value':
@@ -57,7 +57,7 @@ export function inferShape(node: Node, reading: ShapeContext): Shape {
   }
 }
 
-/** Reports a condition that never holds, because what it gives is not true or false; `sign` is '' for a whole condition. */
+/** Reports a condition that is not a boolean and therefore never true; `sign` is '' for a whole condition. */
 export function reportCondition(node: Node, sign: '' | 'not' | '?' | 'and' | 'or', reading: ShapeContext): void {
   const shape = inferShape(node, reading);
   if (!isKnown(shape) || shape.kind === 'boolean') return;
@@ -158,7 +158,7 @@ const holds: Meets = (part, whole) => {
   if (whole.kind !== 'list') return false;
   return isPlain(part) && (!isKnown(whole.of) || whole.of.kind === part.kind);
 };
-// Which kinds a sign can work on; what it cannot gives false, and "+" fails.
+// The types an operator supports. With others, comparisons are false and `+` throws.
 const MEETS: { readonly [sign in BinarySign]?: Meets } = {
   '==': same,
   '!=': same,
@@ -176,7 +176,7 @@ function reportNumber(node: Node, { sign, at }: { sign: string; at: number }, re
   if (isKnown(shape) && shape.kind !== 'number') reading.report(arithmeticSlip(node, shape, { sign, at }));
 }
 
-/** The kinds that each argument may have; the last ones are those of all others, too. */
+/** Types that the arguments of a function may have. */
 const TAKES: { readonly [name in FunctionName]?: readonly KnownShape['kind'][] } = {
   len: ['text', 'list'],
   num: ['text', 'number'],
@@ -186,7 +186,7 @@ const TAKES: { readonly [name in FunctionName]?: readonly KnownShape['kind'][] }
   ...Object.fromEntries(['lower', 'upper', 'title', 'trim', 'words'].map((name) => [name, ['text'] as const])),
 };
 const NUMERIC = new Set<FunctionName>(['min', 'max', 'round', 'abs']);
-/** What comes of an argument of another kind; the other functions fail. */
+/** Results of functions that accept arguments of a wrong type; the others throw. */
 const GIVES_ANYWAY: { readonly [name in FunctionName]?: string } = {
   num: 'that is always null',
   findNumber: 'that is always null',

@@ -1,4 +1,4 @@
-// What is wrong with a flow of the right shape: a table of rules, each with its code.
+// Checks a flow that conforms to the schema against a table of rules, each with its code.
 
 import { requireGiven } from '../../given.ts';
 import { findNearest } from '../expression/suggest.ts';
@@ -27,7 +27,7 @@ import { variableRules } from './rules/variables.ts';
 import { wayRules } from './rules/ways.ts';
 import type { ServiceContract } from './shapes.ts';
 
-/** Every rule, by family. */
+/** All rules, by family. */
 export const RULES: readonly LintRule[] = [
   ...nameRules,
   ...reachRules,
@@ -47,7 +47,7 @@ export const RULES: readonly LintRule[] = [
   ...Object.entries(KINDS).flatMap(([type, kind]) => (kind.rules ?? []).map((rule) => applyToScreens(type, rule))),
 ];
 
-/** A rule for single screens of one kind as a rule for flows. */
+/** Turns a rule for single screens into a rule for flows. */
 function applyToScreens(type: string, { find, ...rule }: ScreenRule<never>): LintRule {
   return {
     ...rule,
@@ -59,29 +59,29 @@ function applyToScreens(type: string, { find, ...rule }: ScreenRule<never>): Lin
   };
 }
 
-/** Of files that cannot be read as a flow at all; the rules of lint have their own. */
+/** Problems of files that are not valid flows; lint rules have codes of their own. */
 const FILE_CODES = {
   unreadable: 'the file cannot be read',
   encoding: 'the file is not UTF-8',
-  'too-large': 'the file has more bytes than a flow may have',
-  'too-deep': 'values are nested more deeply than they may be',
+  'too-large': 'the file is larger than the limit for flows',
+  'too-deep': 'values are nested too deeply',
   syntax: 'the file is not JSON',
-  'duplicate-key': 'a key stands twice in one object',
-  'name-mismatch': 'the file is named otherwise than its flow',
-  'unknown-key': 'a key is not one of the format',
-  'missing-key': 'a key that must be there is not',
-  'wrong-type': 'a value is of another type',
-  'bad-value': 'a value is not one that may stand here',
-  'too-many-screens': 'a flow has more screens than it may have',
+  'duplicate-key': 'an object has the same key twice',
+  'name-mismatch': 'the file and its flow have different names',
+  'unknown-key': 'the format has no such key',
+  'missing-key': 'a required key is missing',
+  'wrong-type': 'a value has the wrong type',
+  'bad-value': 'a value is not allowed here',
+  'too-many-screens': 'a flow has too many screens',
 } as const;
 
-/** Of files of tests, besides those above. */
+/** Further problems of test files. */
 const TEST_CODES = {
-  'duplicate-name': 'two tests of a file have one name',
-  'no-dial': 'a test does not begin with a dial',
-  'bad-pattern': 'the pattern of a test cannot be read',
-  'bad-answer': 'an answer of a service in a test has not one of return and fail',
-  'unknown-code': 'a service of a test fails with a code that there is not',
+  'duplicate-name': 'two tests of a file have the same name',
+  'no-dial': 'a test does not start with a dial',
+  'bad-pattern': 'the pattern of a test is not a valid regular expression',
+  'bad-answer': 'a mocked answer needs either return or fail',
+  'unknown-code': 'a mocked answer fails with an unknown code',
 } as const;
 
 /** Code → what it means, sorted by code. */
@@ -99,22 +99,22 @@ export interface LintDoors {
   readonly chats: readonly string[];
 }
 
-/** What is known beside a flow; what is left out is not checked. */
+/** The context of a flow. Whatever is omitted is not checked. */
 export interface LintContext {
-  /** The flows that `flow` screens may call, by name. */
+  /** Flows that `flow` screens can call, by name. */
   readonly flows?: ReadonlyMap<string, Flow> | undefined;
-  /** Names of the services that `call` screens may name. */
+  /** Names of services that `call` screens can call. */
   readonly services?: ReadonlySet<string> | undefined;
-  /** What some of them take and answer, by name. */
+  /** Inputs and outputs of services, by name; not necessarily of all. */
   readonly contracts?: { readonly [service: string]: ServiceContract } | undefined;
   /** @default telecom gateways that repeat all answers in each request, and chats with the flow `assistant` */
   readonly doors?: LintDoors | undefined;
-  /** Rules besides our own. @default none */
+  /** Additional rules. @default none */
   readonly rules?: readonly LintRule[] | undefined;
 }
 
 /**
- * Everything that the rules find in a flow that the schema has accepted, in the order of its file. Never throws.
+ * Applies all rules to a flow that conforms to the schema. Returns the problems in file order; never throws.
  * @example
  * const text = '{"flow":"hi","version":1,"start":"bye","screens":{"bye":{"type":"end","text":"Bye, {{name}}"}}}';
  * const { flow, source } = parseFlow(text, 'hi.flow.json');
@@ -195,7 +195,7 @@ const COMPARISONS = 100_000;
 
 type Nearest = ReturnType<typeof findNearest>;
 
-/** Finds the known name nearest to another; gives up after so many comparisons in all. */
+/** Finds the most similar name in a list; gives up after {@link COMPARISONS} comparisons in total. */
 function nearestFinder(): (name: string, names: readonly string[]) => Nearest {
   const cache = new Map<readonly string[], Map<string, Nearest>>();
   let left = COMPARISONS;

@@ -1,4 +1,4 @@
-// Everything in a flow that rules look at, collected in one walk: targets, expressions, texts, ways, writes.
+// Collects everything that rules check in one pass over a flow: targets, expressions, texts, ways, writes.
 
 import type { TwinlineError } from '../../errors.ts';
 import type { Json } from '../../json/json.ts';
@@ -11,11 +11,11 @@ import { findKind } from '../screens/kinds.ts';
 
 interface Part {
   readonly pointer: string;
-  /** The screen that it belongs to, if any. */
+  /** The enclosing screen, if any. */
   readonly screen?: string | undefined;
 }
 
-/** A screen id that something leads to. */
+/** A reference to a screen by id. */
 export interface ExitTarget extends Part {
   readonly to: string;
 }
@@ -26,26 +26,26 @@ export type CompileResult<T> =
 
 export interface ExpressionPart extends Part {
   readonly source: string;
-  /** Characters before it in its text: 1 for the `=` of a value. */
+  /** Offset of the expression in its string: 1 after the `=` of a value. */
   readonly shift: 0 | 1;
   readonly role: 'condition' | 'items' | 'value';
-  /** What is in reach besides the variables. */
+  /** Names in scope besides the variables. */
   readonly also: readonly string[];
-  /** What a value becomes: a variable of this or of a called flow, or something that leaves the flow. */
+  /** Destination of a value: a variable of this or of a called flow, a service, or the output. */
   readonly into?: VariableWrite | 'service' | 'output' | undefined;
   readonly compiled: CompileResult<Expression>;
 }
 
-/** A plain text where an expression could stand: in `with`, `set` or `output`. */
+/** A plain string where an expression is possible: in `with`, `set` or `output`. */
 interface LiteralPart extends Part {
   readonly source: string;
-  /** What an expression there would have in reach besides the variables. */
+  /** Names that an expression there would have in scope besides the variables. */
   readonly also: readonly string[];
-  /** As of expressions. */
+  /** See {@link ExpressionPart}. */
   readonly into?: ExpressionPart['into'];
 }
 
-/** One text in one language, or in all. */
+/** A text in one language, or in all. */
 export interface Wording extends Part {
   readonly lang?: string;
   readonly source: string;
@@ -57,10 +57,10 @@ export interface TextPart extends Part {
   readonly text: Text;
 }
 
-/** A variable that gets a value. */
+/** An assignment to a variable. */
 export interface VariableWrite extends Part {
   readonly name: string;
-  /** Whether the name is the key at the pointer, not the value. */
+  /** Whether the pointer refers to the name as a key, not as a value. */
   readonly isKey: boolean;
   /** The called flow whose variable it is. */
   readonly of?: string;

@@ -1,6 +1,6 @@
-// How many characters the texts have that a regular expression matches as a whole.
+// The possible lengths of texts that a regular expression matches completely.
 
-/** Both ends are among them. */
+/** An inclusive range. */
 export interface Lengths {
   readonly least: number;
   readonly most: number;
@@ -9,15 +9,15 @@ export interface Lengths {
 export const EVERY_LENGTH: Lengths = { least: 0, most: Number.POSITIVE_INFINITY };
 const NOTHING: Lengths = { least: 0, most: 0 };
 const ONE: Lengths = { least: 1, most: 1 };
-/** What nothing matches. */
+/** The lengths of a pattern that matches nothing. */
 const NEVER: Lengths = { least: Number.POSITIVE_INFINITY, most: Number.NEGATIVE_INFINITY };
 
-/** The lengths that both allow; `least` is above `most` where there is none. */
+/** The intersection; `least` is greater than `most` if it is empty. */
 export function meetLengths(one: Lengths, other: Lengths): Lengths {
   return { least: Math.max(one.least, other.least), most: Math.min(one.most, other.most) };
 }
 
-/** The lengths that a pattern can match, with `digits` of those only; every length where it has signs that are not known here. */
+/** Lengths that a pattern can match, optionally with digits only. Any length if the pattern uses syntax not handled here. */
 export function patternLengths(pattern: string, among: 'characters' | 'digits' = 'characters'): Lengths {
   const reader: Reader = { pattern, among, at: 0 };
   const lengths = readChoice(reader);
@@ -30,7 +30,7 @@ interface Reader {
   at: number;
 }
 
-// Undefined: not known.
+// Undefined for syntax not handled here.
 function readChoice(reader: Reader): Lengths | undefined {
   let whole = readSequence(reader);
   while (whole && take(reader, /\|/y)) {
@@ -64,7 +64,7 @@ function readAtom(reader: Reader): Lengths | undefined {
   return reader.among === 'characters' || one.includes('[:') || matchesDigit(one) ? ONE : NEVER;
 }
 
-// One sign or class, which is written the same in both languages.
+// A character or class, with the same syntax in RE2 and JavaScript.
 function matchesDigit(one: string): boolean {
   const sign = new RegExp(`^(?:${one})$`);
   return [...'0123456789'].some((digit) => sign.test(digit));

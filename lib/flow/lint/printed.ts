@@ -1,4 +1,4 @@
-// Whether a value that a text prints can be seen at all: its kind against what its filter takes, and its sample as it would be printed.
+// Finds placeholders that print nothing: values of a type that the filter does not accept, or samples that render as an empty text.
 
 import { FILTERS } from '../expression/filters.ts';
 import { compileTemplate, type TemplatePath } from '../expression/template.ts';
@@ -10,15 +10,15 @@ interface PrintedSlot {
   readonly slot: TemplatePath;
   readonly shape: Shape;
   readonly vars: ReadonlyMap<string, Variable>;
-  /** The whole text. */
+  /** The complete text. */
   readonly text: string;
 }
 
 const PLAIN: readonly Shape['kind'][] = ['text', 'number', 'boolean'];
-// A number of seconds, or an amount: milliseconds up to it are of the first years after 1970.
+// Smaller numbers are amounts or seconds rather than milliseconds since 1970.
 const YEARS_AFTER_1970 = 1e11;
 
-/** What is wrong with a place of a text that would always be empty; undefined where something is printed, or nothing is known. */
+/** The problem of a placeholder that is always empty; undefined if it prints something or its type is unknown. */
 export function findEmptySlot({ slot, shape, vars, text }: PrintedSlot): Slip | undefined {
   if (!isKnown(shape)) return undefined;
   const { path, filters } = slot;
@@ -54,7 +54,7 @@ function adviseFix(path: string, shape: KnownShape, filter: string | undefined):
   return `Print one of its fields: {{${path}.${field}}}.`;
 }
 
-/** What the sample of its variable has at a path. */
+/** The value at a path in the variable's sample. */
 export function readSample(vars: ReadonlyMap<string, Variable>, path: string): unknown {
   const [root, ...steps] = path.match(/\w+/g)!;
   let here: unknown = vars.get(root!)?.sample;
@@ -71,7 +71,7 @@ function renderSlot(text: string, { offset, root }: TemplatePath, vars: Readonly
   try {
     return compileTemplate(alone).render({ [root]: vars.get(root)!.sample ?? null }, 'en');
   } catch {
-    // Braces inside of a quoted argument.
+    // A quoted argument contains braces.
     return alone;
   }
 }

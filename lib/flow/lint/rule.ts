@@ -1,4 +1,4 @@
-// What a rule is, and what it sees of a flow: its parts, and the graph of its screens.
+// The interface of rules, and what they can inspect: the parts of a flow and the graph of its screens.
 
 import { type Flow, findExitScreen, type Keys, type Screen, type Variable } from '../format/flow.ts';
 import type { Finding, Mend, Problem } from '../format/problem.ts';
@@ -16,25 +16,25 @@ export interface Lint {
   readonly varNames: readonly string[];
   readonly langs: readonly string[];
   readonly keys: Keys;
-  /** All flows by name, this one among them; undefined when the others are not known. */
+  /** All flows by name, including this one; undefined if the others are unknown. */
   readonly flows: ReadonlyMap<string, Flow> | undefined;
-  /** Names of all services; undefined when they are not known. */
+  /** Names of all services; undefined if unknown. */
   readonly services: ReadonlySet<string> | undefined;
-  /** What services take and answer, of those for which that is known. */
+  /** Inputs and outputs of services, as far as known. */
   readonly contracts: { readonly [service: string]: ServiceContract };
   /** Whether each request repeats all answers, as in the cumulative mode of telecom gateways. */
   readonly isRepeated: boolean;
-  /** The screen that an id means: itself, else the nearest that exists. */
+  /** The screen that an id refers to: the id itself, or the most similar existing one. */
   readonly meant: (id: string) => string | undefined;
-  /** The known name nearest to a misspelt one. */
+  /** The name in the list that is most similar to a misspelt one. */
   readonly nearest: (name: string, names: readonly string[]) => string | undefined;
-  /** To write that one instead, where no other is as near. */
+  /** The fix that replaces a misspelt name by the most similar one, if that is unique. */
   readonly mend: (name: string, names: readonly string[]) => { readonly mend?: Mend };
 }
 
-/** What a rule has found. */
+/** A problem found by a rule. */
 export interface RuleFinding extends Finding {
-  /** @default the rule's own */
+  /** @default the severity of the rule */
   readonly severity?: Problem['severity'];
 }
 
@@ -42,12 +42,12 @@ export interface RuleFinding extends Finding {
 export interface LintRule {
   readonly code: string;
   readonly severity: Problem['severity'];
-  /** What it is that is wrong. */
+  /** What is wrong, in a few words. */
   readonly means: string;
   find(lint: Lint): Iterable<RuleFinding>;
 }
 
-/** ` Did you mean "x"?`, or '' when there is nothing near. */
+/** ` Did you mean "x"?`, or '' without a name. */
 export function didYouMean(name: string | undefined): string {
   return name === undefined ? '' : ` Did you mean "${name}"?`;
 }
@@ -59,25 +59,25 @@ export function formatNames(names: readonly string[]): string {
 
 export interface Graph {
   readonly screens: ReadonlyMap<string, Screen>;
-  /** Where a screen leads by itself or by an answer; a misspelt id counts as the one that is meant. */
+  /** Targets of each screen; a misspelt id counts as the most similar one. */
   readonly next: ReadonlyMap<string, readonly string[]>;
-  /** Screens of which something leads to an id that nothing is near. */
+  /** Screens with a target that resembles no existing id. */
   readonly loose: ReadonlySet<string>;
-  /** Reached from the start, by the exit key, or by conversations of an older version. */
+  /** Reachable from the start, with the exit key, or from sessions of an older version. */
   readonly reached: ReadonlySet<string>;
-  /** How many screens may lie behind one: 0, 1, or 2 for more. Only for those that are reached. */
+  /** The most screens that can be on the back stack: 0, 1, or 2 for more. Only reachable screens have an entry. */
   readonly depth: ReadonlyMap<string, number>;
-  /** Whether some screen that is reached leads to nothing known, so that more may be reached than is seen. */
+  /** Whether a reachable screen has an unknown target, so that more screens may be reachable. */
   readonly isOpen: boolean;
-  /** Whether another flow calls this one, so that screens may lie behind its start. */
+  /** Whether another flow calls this one, so that the back stack at its start may not be empty. */
   readonly isCalled: boolean;
 }
 
 export interface GraphOptions {
-  /** The screen that an id means: itself, the nearest that exists, or none. */
+  /** See {@link Lint.meant}. */
   readonly meant: (id: string) => string | undefined;
   readonly keys: Keys;
-  /** Screens that conversations of older versions may stand on. */
+  /** Screens on which sessions of older versions may resume. */
   readonly migrated: readonly string[];
   readonly isCalled: boolean;
 }
@@ -106,14 +106,14 @@ export function buildGraph(flow: Flow, { meant, keys, migrated, isCalled }: Grap
   return { screens, next, loose, reached: new Set(depth.keys()), depth, isOpen, isCalled };
 }
 
-/** The same arrows from their heads. */
+/** The reversed graph: predecessors of each screen. */
 export function reverseEdges(ids: Iterable<string>, next: (id: string) => readonly string[]): Map<string, string[]> {
   const before = new Map<string, string[]>();
   for (const id of ids) for (const to of next(id)) getList(before, to).push(id);
   return before;
 }
 
-/** `from`, and everything that arrows lead to from there. */
+/** All nodes reachable from `from`, including `from`. */
 export function reachFrom(from: Iterable<string>, next: ReadonlyMap<string, readonly string[]>): Set<string> {
   const reached = new Set(from);
   const work = [...reached];
@@ -126,7 +126,7 @@ export function reachFrom(from: Iterable<string>, next: ReadonlyMap<string, read
   return reached;
 }
 
-/** The list under a key, made when there is none. */
+/** The list under a key, created if missing. */
 export function getList<T>(map: Map<string, T[]>, key: string): T[] {
   const list = map.get(key) ?? [];
   map.set(key, list);
@@ -136,7 +136,7 @@ export function getList<T>(map: Map<string, T[]>, key: string): T[] {
 interface Walk {
   readonly screens: ReadonlyMap<string, Screen>;
   readonly next: ReadonlyMap<string, readonly string[]>;
-  /** Where the back key of a screen always leads, if it does. */
+  /** The fixed target of the back key, if the screen has one. */
   readonly back: (screen: Screen) => string | undefined;
   readonly roots: readonly string[];
   readonly start: string | undefined;
@@ -145,7 +145,7 @@ interface Walk {
 
 const MANY = 2;
 
-// Grows until nothing changes; each screen grows at most three times.
+// Iterates until nothing changes; the depth of a screen increases at most three times.
 function findDepths({ screens, next, back, roots, start, isCalled }: Walk): Map<string, number> {
   const depth = new Map<string, number>();
   const work: string[] = [];

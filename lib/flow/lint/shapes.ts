@@ -1,4 +1,4 @@
-// What kind of value each variable and expression of a flow holds: from declared types, samples and outputs of called flows.
+// Shapes of the values of variables and expressions, from declared types, samples and outputs of called flows.
 
 import type { Json } from '../../json/json.ts';
 import type { Node } from '../expression/parse.ts';
@@ -27,15 +27,15 @@ export function isPlain({ kind }: KnownShape): boolean {
 
 export const UNKNOWN: Shape = { kind: 'unknown' };
 
-/** The fields of an object whose fields are all known. */
+/** All fields of an object. */
 export interface ObjectFields {
   readonly shapes: ReadonlyMap<string, Shape>;
-  /** Where they are known from, for messages: `the sample of "farmer"`. */
+  /** Their origin, for messages: `the sample of "farmer"`. */
   readonly source: string;
   readonly isSure: boolean;
 }
 
-/** What a field holds: `any` is anything, an object has the fields that it names. */
+/** The type of a field; an object lists its fields. */
 export type ContractKind = 'text' | 'number' | 'boolean' | 'list' | 'object' | 'any';
 
 export interface ContractField {
@@ -43,16 +43,16 @@ export interface ContractField {
   readonly about: string;
 }
 
-/** What a service takes and answers. */
+/** Inputs and outputs of a service. */
 export interface ServiceContract {
   /** What it does. */
   readonly doc: string;
   readonly input: { readonly [name: string]: ContractField & { readonly required?: true } };
-  /** All fields that an answer may have. */
+  /** All fields of its result. */
   readonly answer: { readonly [name: string]: ContractField };
 }
 
-/** What a call to a service saves. */
+/** The shape of a service's result. */
 export function answerShape(service: string, { answer }: ServiceContract): Shape {
   const shapes = new Map(Object.entries(answer).map(([name, { kind }]) => [name, kindShape(kind)] as const));
   return { kind: 'object', isSure: true, fields: { shapes, source: `the answer of "${service}"`, isSure: true } };
@@ -64,7 +64,7 @@ function kindShape(kind: ContractKind): Shape {
   return { kind, isSure: true };
 }
 
-/** What `error` holds on the `fail` ways of a call. */
+/** The shape of `error` on the `fail` ways of a call. */
 export const FAILURE_FIELDS: ServiceContract['answer'] = {
   code: { kind: 'text', about: 'One of the codes of errors; conditions compare it.' },
   message: {
@@ -129,7 +129,7 @@ export function jsonShape(value: Json, source: string): Shape {
   return { kind: typeof value === 'string' ? 'text' : (typeof value as 'number' | 'boolean'), isSure: false };
 }
 
-/** What a value of either shape is: null counts for nothing, two kinds are unknown, fields add up. */
+/** The union of two shapes: null is ignored, different types are unknown, fields are merged. */
 export function mergedShape(one: Shape, other: Shape): Shape {
   if (one.kind === 'null') return other;
   if (other.kind === 'null') return one;
@@ -144,7 +144,7 @@ export function mergedShape(one: Shape, other: Shape): Shape {
   return { kind: 'object', isSure, fields: { shapes, source, isSure: one.fields.isSure && other.fields.isSure } };
 }
 
-/** What a `flow` screen saves: the outputs of all ends of the called flow. */
+/** The value saved by a `flow` screen: the merged outputs of all ends of the called flow. */
 export function outputShape(
   callee: Flow,
   findShape: (source: string, vars: ReadonlyMap<string, Shape>) => Shape,

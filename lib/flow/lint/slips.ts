@@ -1,16 +1,16 @@
-// Mistakes inside of expressions and paths, in words: values of kinds that never meet, and what makes them meet.
+// Messages and fixes for type errors in expressions: values of incompatible types, and how to convert them.
 
 import type { BinarySign } from '../expression/operators.ts';
 import type { Node } from '../expression/parse.ts';
 import type { Mend } from '../format/problem.ts';
 import { describeNode, findStart, formatPath, isKnown, isPlain, KIND_WORDS, type KnownShape } from './shapes.ts';
 
-/** A mistake inside an expression or path. */
+/** A type error in an expression or path. */
 export interface Slip {
   readonly code: 'unknown-field' | 'wrong-kind' | 'prints-nothing';
-  /** Where in the source, from 0. */
+  /** Offset in the source. */
   readonly at: number;
-  /** False when it is known from a sample only. */
+  /** False if the type comes from a sample only. */
   readonly isSure: boolean;
   /** Follows the name of the place, such as `"when" of screen "pay" `. */
   readonly says: string;
@@ -18,9 +18,9 @@ export interface Slip {
   readonly mend?: SlipMend;
 }
 
-/** What mends a slip, where that is certain. */
+/** The certain fix of a slip. */
 interface SlipMend extends Pick<Mend, 'old' | 'text'> {
-  /** Where in the source, from 0. @default where the slip stands */
+  /** Offset in the source. @default the offset of the slip */
   readonly at?: number;
 }
 
@@ -48,7 +48,7 @@ export function mismatchSlip(
 
 type Advice = Pick<Slip, 'fix' | 'mend'>;
 
-// What a list holds may be known from a sample only.
+// The type of the items may come from a sample only.
 function isSureInside(shape: KnownShape): boolean {
   return shape.isSure && (shape.kind !== 'list' || !isKnown(shape.of) || shape.of.isSure);
 }
@@ -62,13 +62,13 @@ interface MixedSide {
   readonly sign: BinarySign;
 }
 
-// A constant in quotation marks that is one without them.
+// Quoted constants that are valid without quotes.
 const UNQUOTED: { readonly [kind in KnownShape['kind']]?: RegExp } = {
   number: /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/,
   boolean: /^(?:true|false)$/,
 };
 
-/** How the text side of a mixed pair becomes a number, or a constant the kind of the other side. */
+/** Advice to convert the text side of a pair to a number, or a constant to the type of the other side. */
 function adviseConversion({ node, mine, other, beside, sign }: MixedSide): Advice | undefined {
   if (node.kind === 'value') {
     const place = { old: node.text, at: node.at };
@@ -78,7 +78,7 @@ function adviseConversion({ node, mine, other, beside, sign }: MixedSide): Advic
       return { fix, ...(isOne && { mend: { ...place, text: String(node.value) } }) };
     }
     if (other.kind !== 'text') return undefined;
-    // A part of a text is a text; what equals one may be its number.
+    // With `in`, a number can only be meant as a text. With `==`, the text may be meant as a number.
     const isPart = (sign === 'in' || sign === 'not in') && mine.kind === 'number';
     const fix = `Write '${node.value}' in quotes, or num(...) around the text.`;
     return { fix, ...(isPart && { mend: { ...place, text: `'${node.value}'` } }) };
@@ -89,7 +89,7 @@ function adviseConversion({ node, mine, other, beside, sign }: MixedSide): Advic
   return { fix, ...(beside.kind === 'value' && { mend: mendNumber(node, path) }) };
 }
 
-/** A path of a text as the number that it writes. */
+/** The fix that converts a text path with num(). */
 function mendNumber(node: Node, path: string): SlipMend {
   return { old: path, text: `num(${path})`, at: findStart(node) };
 }

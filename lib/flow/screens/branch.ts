@@ -2,7 +2,7 @@
 
 import type { Way } from '../format/way.ts';
 import { type AnyScreen, type ScreenKeys, type ScreenKind, SILENT } from './kind.ts';
-import { buildTransitions, entryTrack, markWays, meta, waySteps } from './transitions.ts';
+import { buildTransitions, entryTrack, meta, waySteps } from './transitions.ts';
 
 export interface BranchScreen extends AnyScreen {
   readonly type: 'branch';
@@ -39,7 +39,6 @@ export const branch: ScreenKind<BranchScreen> = {
 
   parts: (screen, reader) => reader.ways(['branch'], screen.branch),
 
-  mark: ({ always }, mark) => ({ always: markWays(always, 'branch', mark) }),
   card: () => ({}),
   steps: (screen) => waySteps(screen.branch, { slot: 'branch', event: 'always', word: '', role: 'on' }),
   summary: () => 'Goes on by the first condition that holds.',

@@ -3,7 +3,7 @@
 import { durationMs, listWays, type Values, type Way } from '../format/way.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { type AnyScreen, type ScreenKeys, type ScreenKind, SILENT } from './kind.ts';
-import { buildTransitions, entryTrack, markWays, meta, waySteps } from './transitions.ts';
+import { buildTransitions, entryTrack, meta, waySteps } from './transitions.ts';
 
 export interface CallScreen extends AnyScreen {
   readonly type: 'call';
@@ -100,21 +100,17 @@ export const call: ScreenKind<CallScreen> = {
     {
       code: 'long-timeout',
       severity: 'error',
-      means: 'a call may take longer than any call may',
+      means: 'the timeout of a call exceeds the limit',
       *find({ timeout }, { id, pointer }) {
         if (timeout === undefined || (durationMs(timeout) ?? 0) <= FLOW_LIMITS.callTimeoutMaxMs) return;
         const most = `${FLOW_LIMITS.callTimeoutMaxMs / 1_000}s`;
-        const message = `The call "${id}" may take ${timeout}, and ${most} is the most.`;
+        const message = `The call "${id}" has a timeout of ${timeout}; the maximum is ${most}.`;
         const fix = `Write at most "${most}" for "${timeout}".`;
         yield { pointer: pointer('timeout'), message, fix, mend: { old: timeout, text: most } };
       },
     },
   ],
 
-  mark: ({ invoke }, mark) => {
-    const { onDone, onError, ...rest } = invoke as { readonly onDone: unknown; readonly onError: unknown };
-    return { invoke: { ...rest, onDone: markWays(onDone, 'done', mark), onError: markWays(onError, 'fail', mark) } };
-  },
   card: ({ service, timeout, retry }) => {
     const time = timeout === undefined ? [] : [`${timeout}${retry ? ` × ${retry + 1}` : ''}`];
     return { chips: [{ sign: 'service', text: service }, ...time.map((text) => ({ sign: 'time', text }) as const)] };

@@ -51,7 +51,6 @@ export const end: ScreenKind<EndScreen> = {
     reader.values(['output'], screen.output, 'output');
   },
 
-  mark: () => ({}),
   card: ({ text }) => ({ text }),
   steps: () => [],
 };

@@ -9,7 +9,7 @@ import {
   SILENT,
   type StateConfig,
 } from './kind.ts';
-import { buildTransitions, entryTrack, markWays, meta, waySteps } from './transitions.ts';
+import { buildTransitions, entryTrack, meta, waySteps } from './transitions.ts';
 
 export interface FlowScreen extends AnyScreen {
   readonly type: 'flow';
@@ -53,7 +53,6 @@ export const flow: ScreenKind<FlowScreen> = {
     reader.ways(['done'], screen.done);
   },
 
-  mark: ({ onDone }, mark) => ({ onDone: markWays(onDone, 'done', mark) }),
   card: (screen) => ({ rows: [{ sign: 'flow', text: screen.flow }] }),
   steps: ({ done, save }, { path, machine }) =>
     waySteps(done, { slot: 'done', event: `xstate.done.state.${machine}.${path}`, word: 'done', role: 'on' }, save),

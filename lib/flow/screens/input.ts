@@ -5,7 +5,7 @@ import { toAsciiDigits } from '../expression/values.ts';
 import type { Text, Values } from '../format/way.ts';
 import { type Accept, compileAccept } from '../run/accept.ts';
 import type { Answering, AnyScreen, ScreenKeys, ScreenKind, StateConfig } from './kind.ts';
-import { addAction, entryTrack, interactiveEvents, meta, transitionTo } from './transitions.ts';
+import { entryTrack, interactiveEvents, meta, transitionTo } from './transitions.ts';
 
 export interface InputScreen extends AnyScreen {
   readonly type: 'input';
@@ -100,17 +100,17 @@ export const input: ScreenKind<InputScreen> = {
     {
       code: 'attempts-without-else',
       severity: 'error',
-      means: 'an input counts refused answers, and does not say where the last one leads',
+      means: 'an input limits attempts without saying where the last one leads',
       *find(screen, { id, pointer }) {
         if (screen.attempts === undefined || screen.else !== undefined) return;
-        const message = `Screen "${id}" allows ${screen.attempts} attempts, and does not say what comes after them.`;
+        const message = `Screen "${id}" allows ${screen.attempts} attempts and does not say where the last one leads.`;
         yield { pointer: pointer('attempts'), message, fix: `Add "else": a screen id, to "${id}".` };
       },
     },
     {
       code: 'else-without-attempts',
       severity: 'warning',
-      means: 'an input says where it leads after the last attempt, and allows any number of them',
+      means: 'an input has an "else" but no limit of attempts',
       *find(screen, { id, pointer }) {
         if (screen.attempts !== undefined || screen.else === undefined) return;
         const message = `Screen "${id}" never goes on to "${screen.else}": it sets no "attempts".`;
@@ -121,18 +121,6 @@ export const input: ScreenKind<InputScreen> = {
   // A rule that cannot be compiled does not change its size.
   largest: ({ accept: _, ...screen }) => screen,
 
-  mark: (state, mark, screen) => {
-    const on = state.on as { readonly text: readonly StateConfig[] };
-    const [accepted, ...others] = on.text;
-    const again = others.pop()!;
-    const text = [
-      addAction(accepted, mark('ways', 'to')),
-      ...others.map((last) => addAction(last, mark('ways', 'else'))),
-      // Without a rule no answer is refused.
-      screen.accept === undefined ? again : addAction(again, mark('ways', 'refused')),
-    ];
-    return { on: { ...on, text } };
-  },
   card: ({ text }) => ({ text }),
   steps: ({ to, accept, attempts, else: otherwise }) => [
     { to, event: 'text', label: accept ? 'text [valid]' : 'text', mark: 'to', role: 'on' },

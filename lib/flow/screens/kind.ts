@@ -33,11 +33,9 @@ export interface ScreenKind<S extends AnyScreen> {
   readonly rules?: readonly ScreenRule<S>[];
   /** The screen at its largest, with everything that a condition may hide. @default the screen itself */
   largest?(screen: S): S;
-  /** The parts of its state with marks for the coverage of tests. */
-  mark(state: StateConfig, mark: Mark, screen: S): StateConfig;
   /** What its card in a diagram shows. */
   card(screen: S): Card;
-  /** Its transitions in a diagram, in order. */
+  /** Its transitions, in the order of its state, for diagrams and coverage. */
   steps(screen: S, place: StepPlace): readonly DrawnStep[];
   /** What editors say about a screen without a text. */
   summary?(screen: S): string;
@@ -153,10 +151,6 @@ export interface RulePlace {
   pointer(...steps: Steps): string;
 }
 
-/** Notes that an option or another way was taken. */
-export type Mark = (kind: 'options' | 'ways', name: string) => MachineAction;
-export type MachineAction = { readonly type: string; readonly params: JsonObject };
-
 export interface Card {
   readonly text?: Text;
   readonly rows?: readonly { readonly sign: string; readonly text: Text }[];
@@ -184,7 +178,7 @@ export interface DrawnStep {
   /** The guard, in full. */
   readonly guard?: string;
   /** Its name in the coverage of tests, after the screen's. */
-  readonly mark?: string;
+  readonly mark: string;
   readonly role: 'on' | 'error';
 }
 

@@ -1,21 +1,29 @@
-// The kinds of screens by type. The types of screens, the schema of flow files and all tables of kinds are made from this one.
+// The kinds of screens by type. The schema of flow files and all tables of kinds are made from this one.
 
 import type { SchemaPart } from '../format/schema.ts';
-import { branch } from './branch.ts';
-import { call } from './call.ts';
-import { end } from './end.ts';
-import { flow } from './flow.ts';
-import { input } from './input.ts';
+import { type BranchScreen, branch } from './branch.ts';
+import { type CallScreen, call } from './call.ts';
+import { type EndScreen, end } from './end.ts';
+import { type FlowScreen, flow } from './flow.ts';
+import { type InputScreen, input } from './input.ts';
 import type { ScreenKind, ScreenSchema } from './kind.ts';
-import { list } from './list.ts';
-import { menu } from './menu.ts';
+import { type ListScreen, list } from './list.ts';
+import { type MenuScreen, menu } from './menu.ts';
 
-export const KINDS = { menu, input, list, call, branch, flow, end };
-
-/** The types of screens; the list is closed. */
-export type ScreenType = keyof typeof KINDS;
 /** A screen of a flow, of any type. */
-export type Screen = { [type in ScreenType]: (typeof KINDS)[type] extends ScreenKind<infer S> ? S : never }[ScreenType];
+export type Screen = MenuScreen | InputScreen | ListScreen | CallScreen | BranchScreen | FlowScreen | EndScreen;
+/** The types of screens; the list is closed. */
+export type ScreenType = Screen['type'];
+
+export const KINDS: { readonly [type in ScreenType]: ScreenKind<Extract<Screen, { type: type }>> } = {
+  menu,
+  input,
+  list,
+  call,
+  branch,
+  flow,
+  end,
+};
 
 export function findKind(screen: Screen): ScreenKind<Screen> {
   return KINDS[screen.type];

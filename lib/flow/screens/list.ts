@@ -5,7 +5,7 @@ import { maskPrintedFrom } from '../expression/template.ts';
 import type { Text, Values } from '../format/way.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import type { AnyScreen, ScreenKeys, ScreenKind } from './kind.ts';
-import { addAction, entryTrack, interactiveEvents, mapEvents, meta, transitionTo } from './transitions.ts';
+import { entryTrack, interactiveEvents, meta, transitionTo } from './transitions.ts';
 
 export interface ListScreen extends AnyScreen {
   readonly type: 'list';
@@ -111,10 +111,6 @@ export const list: ScreenKind<ListScreen> = {
     reader.way(['pick'], pick);
   },
 
-  mark: (state, mark) =>
-    mapEvents(state, (event, transition) =>
-      event === 'pick' ? addAction(transition, mark('ways', 'pick')) : transition,
-    ),
   card: ({ text, row }) => ({
     text,
     rows: [{ sign: '•', text: row }],

@@ -7,7 +7,7 @@ import { capitalize } from '../format/problem.ts';
 import type { SchemaPart } from '../format/schema.ts';
 import type { Text, Way } from '../format/way.ts';
 import type { AnyScreen, ScreenKeys, ScreenKind, ScreenScope, StateConfig } from './kind.ts';
-import { addAction, entryTrack, interactiveEvents, mapEvents, meta, transitionTo } from './transitions.ts';
+import { entryTrack, interactiveEvents, meta, transitionTo } from './transitions.ts';
 
 export interface MenuScreen extends AnyScreen {
   readonly type: 'menu';
@@ -152,7 +152,7 @@ export const menu: ScreenKind<MenuScreen> = {
     {
       code: 'hidden-without-key',
       severity: 'error',
-      means: 'an option is hidden and has no key of its own, so that nobody can know what to press',
+      means: 'a hidden option has no key, so callers cannot choose it',
       *find({ options }, { id: menu, pointer }) {
         for (const [at, { id, key, hidden }] of options.entries()) {
           if (!hidden || key !== undefined) continue;
@@ -165,10 +165,6 @@ export const menu: ScreenKind<MenuScreen> = {
   ],
   largest: (screen) => ({ ...screen, options: screen.options.map(({ when: _, ...option }) => option) }),
 
-  mark: (state, mark) =>
-    mapEvents(state, (event, transition) =>
-      event.startsWith('opt.') ? addAction(transition, mark('options', event.slice(4))) : transition,
-    ),
   card: ({ text, options }) => {
     const isFixed = options.every(({ when }) => when === undefined);
     let number = 0;

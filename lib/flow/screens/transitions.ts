@@ -1,7 +1,7 @@
-// Parts of machine states that several kinds of screens share: transitions, their marks for coverage, and their steps in diagrams.
+// Parts of machine states that several kinds of screens share: transitions, and their steps for diagrams and coverage.
 
 import { listWays, type Values, type Way } from '../format/way.ts';
-import type { AnyScreen, DrawnStep, MachineAction, Mark, ScreenPlace, StateConfig } from './kind.ts';
+import type { AnyScreen, DrawnStep, ScreenPlace, StateConfig } from './kind.ts';
 
 export const trackAction = (name: string) => ({ type: 'track', params: { name } });
 export const meta = (place: ScreenPlace, screen: AnyScreen) => ({ screen: place.path, type: screen.type });
@@ -53,30 +53,6 @@ export function interactiveEvents(screen: AnyScreen): { readonly [event: string]
   };
 }
 
-type Transition = { readonly actions?: readonly unknown[] };
-
-/** Marks the transitions of `done`, `fail` or `branch`: `done`, or `done[0]`, `done[1]` … where there are several. */
-export function markWays(transitions: unknown, slot: string, mark: Mark): StateConfig[] {
-  const list = transitions as readonly Transition[];
-  return list.map((way, at) => addAction(way, mark('ways', nameWay(slot, at, list.length))));
-}
-
-const nameWay = (slot: string, at: number, count: number) => (count > 1 ? `${slot}[${at}]` : slot);
-
-export function addAction(transition: unknown, action: MachineAction): StateConfig {
-  const { actions = [], ...way } = transition as Transition;
-  return { ...way, actions: [...actions, action] };
-}
-
-/** The events of a state with one of them changed. */
-export function mapEvents(
-  state: StateConfig,
-  change: (event: string, transition: unknown) => unknown,
-): { readonly on: StateConfig } {
-  const events = Object.entries((state.on ?? {}) as StateConfig);
-  return { on: Object.fromEntries(events.map(([event, transition]) => [event, change(event, transition)])) };
-}
-
 /** The steps of `done`, `fail` or `branch`. Guards mostly refer to the call's answer, so labels omit its name. */
 export function waySteps(
   ways: string | readonly Way[],
@@ -90,7 +66,7 @@ export function waySteps(
     ...step,
     to,
     label: when === undefined ? word || 'else' : `${word} [${short(when)}]`.trim(),
-    mark: nameWay(slot, at, list.length),
+    mark: list.length > 1 ? `${slot}[${at}]` : slot,
     ...(when !== undefined && { guard: when }),
   }));
 }

@@ -4,8 +4,10 @@ import { type AnyStateMachine, createMachine } from 'xstate';
 import type { Conversation } from '../../engine/conversation.ts';
 import type { Fact } from '../../engine/engine.ts';
 import { compileMachine } from '../../engine/machine/transition.ts';
+import type { JsonObject } from '../../json/json.ts';
+import type { Screen } from '../format/flow.ts';
 import type { CompiledFlow } from '../run/compile.ts';
-import type { MachineAction, Mark, StateConfig } from '../screens/kind.ts';
+import type { StateConfig } from '../screens/kind.ts';
 import { findKind } from '../screens/kinds.ts';
 
 export interface Covered {
@@ -87,17 +89,52 @@ export function coverageLine({ coverage }: { readonly coverage: Coverage }): str
   return [parts.join(' · '), ...missing].join('\n');
 }
 
-type CoverageMark = (kind: CoverageKind, name: string) => MachineAction;
+type MachineAction = { readonly type: string; readonly params: JsonObject };
+type Mark = (kind: CoverageKind, name: string) => MachineAction;
+type Slots = { [key: string]: unknown };
 
 // Marks go into the machine's own config, which has what JSON cannot express, such as the inputs of calls.
-function markMachine({ flow, machine }: CompiledFlow, mark: CoverageMark): AnyStateMachine {
+function markMachine({ flow, machine }: CompiledFlow, mark: Mark): AnyStateMachine {
   const { config, implementations } = machine.source;
   const states: Record<string, StateConfig> = { ...(config.states as { [id: string]: StateConfig }) };
   for (const [id, screen] of Object.entries(flow.screens)) {
-    const state = states[id]!;
-    const entry = [mark('screens', id), ...((state.entry as readonly unknown[] | undefined) ?? [])];
-    const markOwn: Mark = (kind, name) => mark(kind, `${id}.${name}`);
-    states[id] = { ...state, entry, ...findKind(screen).mark(state, markOwn, screen) };
+    const entry = [mark('screens', id), ...((states[id]!.entry as readonly unknown[] | undefined) ?? [])];
+    states[id] = { ...markWays(states[id]!, screen, (kind, name) => mark(kind, `${id}.${name}`)), entry };
   }
   return createMachine({ ...config, states } as never, implementations as never) as AnyStateMachine;
+}
+
+// The steps of a screen are its transitions, in order.
+function markWays(state: StateConfig, screen: Screen, mark: Mark): StateConfig {
+  const marked: Slots = { ...state };
+  for (const key of ['on', 'invoke']) if (marked[key]) marked[key] = { ...(marked[key] as Slots) };
+  const passed = new Map<string, number>();
+  const add = (event: string, at: number, action: MachineAction): void => {
+    const [owner, key] = findSlot(marked, event);
+    const list = [owner[key]].flat();
+    const isOne = (index: number) => index === (at < 0 ? list.length + at : at);
+    const ways = list.map((way, index) => (isOne(index) ? addAction(way, action) : way));
+    owner[key] = Array.isArray(owner[key]) ? ways : ways[0];
+  };
+  for (const { event, mark: name } of findKind(screen).steps(screen, { path: '', machine: '' })) {
+    const at = passed.get(event) ?? 0;
+    passed.set(event, at + 1);
+    add(event, at, mark(event.startsWith('opt.') ? 'options' : 'ways', name));
+  }
+  // Diagrams do not draw refusals. Without a rule no answer is refused.
+  if (screen.type === 'input' && screen.accept) add('text', -1, mark('ways', 'refused'));
+  return marked;
+}
+
+/** Where a state has the transitions of an event. */
+function findSlot(state: Slots, event: string): readonly [owner: Slots, key: string] {
+  if (event.startsWith('xstate.done.actor.')) return [state.invoke as Slots, 'onDone'];
+  if (event.startsWith('xstate.error.actor.')) return [state.invoke as Slots, 'onError'];
+  if (event.startsWith('xstate.done.state.')) return [state, 'onDone'];
+  return event === 'always' ? [state, 'always'] : [state.on as Slots, event];
+}
+
+function addAction(transition: unknown, action: MachineAction): unknown {
+  const { actions = [], ...way } = transition as { readonly actions?: readonly unknown[] };
+  return { ...way, actions: [...actions, action] };
 }

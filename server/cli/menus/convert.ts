@@ -1,4 +1,4 @@
-// `twinline convert`: menus of RapidPro and TextIt as flows; what has no counterpart is reported.
+// `twinline convert`: converts flows of RapidPro and TextIt, and reports what has no equivalent.
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// `twinline graph`: flows, machines of your own and lifecycles as diagrams, as text for documents, as machines for Stately's tools.
+// `twinline graph`: exports flows, custom machines and lifecycles as diagrams, as text for documents, or as machines for Stately's tools.
 
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -100,10 +100,10 @@ async function readMenus(
   return checkMenus({ folder }, { flow: (name) => covers && (names.length === 0 || names.includes(name)) });
 }
 
-// Names of flows and machines have neither.
+// Names of flows and machines contain neither character.
 const isModule = (name: string): boolean => /[\\/]|\.[cm]?[jt]s$/.test(name);
 
-/** The machines of these modules, by name. Throws ERR_CONFIG where a module has none. */
+/** The machines of these modules, by name. Throws ERR_CONFIG if a module exports none. */
 async function readModules(modules: readonly string[]): Promise<ReadonlyMap<string, Drawable>> {
   const drawables = new Map<string, Drawable>();
   for (const module of modules) {
@@ -113,7 +113,7 @@ async function readModules(modules: readonly string[]): Promise<ReadonlyMap<stri
   return drawables;
 }
 
-/** What is to be drawn, and the flows that were asked for and are broken. Throws {@link UsageError} for unknown names. */
+/** What to draw, and the requested flows that have errors. Throws {@link UsageError} for unknown names. */
 function chooseNames(
   requestedNames: readonly string[],
   { compiled, files }: CheckedMenus,
@@ -158,7 +158,7 @@ function choosePlace(
   if (out === undefined || out === '-') {
     if (isMany)
       throw new UsageError(`Name one flow or machine, or give --out <folder> for all of: ${names.join(', ')}.`);
-    // The text of a picture is of no use to people.
+    // The source of a picture is not readable.
     const isShown = out === undefined && form === 'svg' && process.stdout.isTTY;
     return (name) => (isShown ? name + FORMS[form].ending : undefined);
   }
@@ -214,7 +214,7 @@ type FormName = 'svg' | 'mermaid' | 'xstate';
 
 interface DrawingRequest {
   readonly machine: string;
-  /** Flows and machines by name, beside the lifecycles. */
+  /** Flows and machines by name, besides the lifecycles. */
   readonly drawables: ReadonlyMap<string, Drawable>;
   /** The state around which a part is drawn. */
   readonly focus?: string | undefined;
@@ -224,7 +224,7 @@ interface DrawingRequest {
 
 interface DrawingText {
   readonly text: string;
-  /** When only a part is shown, unasked. */
+  /** Printed if only a part is shown without being requested. */
   readonly notice?: string;
 }
 

@@ -1,5 +1,5 @@
-// `twinline lint`: what is wrong with the menus and with their tests, with line, column and what would fix it; in words, as JSON, or as
-// SARIF 2.1.0, which code hosts and editors show beside the lines.
+// `twinline lint`: reports problems in menus and their tests with line, column and fix, as text, JSON, or SARIF 2.1.0 for code hosts and
+// editors.
 
 import { statSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
@@ -70,9 +70,9 @@ function findDoors(env: NodeJS.ProcessEnv): LintDoors {
 interface LintResult {
   readonly problems: readonly Problem[];
   readonly failures: readonly string[];
-  /** How many were looked at. */
+  /** Number of flows checked. */
   readonly flows: number;
-  /** Besides our own. */
+  /** Additional rules. */
   readonly rules: readonly LintRule[];
 }
 
@@ -98,7 +98,7 @@ function printLines(lines: readonly string[]): 0 {
 
 const isError = ({ severity }: Problem) => severity === 'error';
 
-/** The folder of the arguments, and the one file in it where they name a file. Throws {@link UsageError}. */
+/** The folder in the arguments, and the single file to report if they name one. Throws {@link UsageError}. */
 export function readPlace(positionals: readonly string[], env: NodeJS.ProcessEnv): { folder: string; file?: string } {
   if (positionals.length > 1) throw new UsageError('Only one folder or file can be given.');
   const place = positionals[0] ?? findMenusDir(env);
@@ -116,18 +116,18 @@ function colorProblem(problem: Problem): string {
 
 export interface SarifOptions {
   readonly version: string;
-  /** Paths are relative to this folder where they lie inside it. */
+  /** Paths inside this folder are relative to it. */
   readonly folder: string;
-  /** What went wrong in no line of a file. */
+  /** Errors without a location in a file. */
   readonly failures: readonly string[];
-  /** Rules besides our own. @default none */
+  /** Additional rules. @default none */
   readonly rules?: readonly LintRule[];
 }
 
 const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';
 const ROOT_ID = '%SRCROOT%';
 
-/** One run of lint as a SARIF log. */
+/** The result of a lint run as a SARIF log. */
 export function formatSarif(
   problems: readonly Problem[],
   { version, folder, failures, rules = [] }: SarifOptions,

@@ -1,4 +1,4 @@
-// `twinline test`: the tests beside the flows, and how much of each flow they go through.
+// `twinline test`: runs the tests of flows and reports their coverage.
 
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
@@ -101,7 +101,7 @@ function formatReports({ reports, untested }: CheckedMenus, { filter, coverage }
   ].flat();
 }
 
-// A test that fails reaches little: what is missing then says nothing.
+// A failing test stops early, so missing coverage would be misleading.
 const isPassed = ({ tests }: FlowTestReport) => tests.every(({ failures }) => failures.length === 0);
 
 function formatReport(report: FlowTestReport): string[] {
@@ -129,7 +129,7 @@ export interface CoveredFlow {
 
 const KINDS = ['screens', 'options', 'ways'] as const;
 
-/** A row for each flow, and below it what is missing. */
+/** A row for each flow, followed by what is not covered. */
 export function formatCoverageTable(flows: readonly CoveredFlow[]): string[] {
   const rows = flows.map(({ flow, coverage }) => [flow, ...KINDS.map((kind) => formatShare(coverage[kind]))]);
   const missing = flows.flatMap(({ flow, coverage }) =>
@@ -140,7 +140,7 @@ export function formatCoverageTable(flows: readonly CoveredFlow[]): string[] {
   return [...formatTable(['flow', ...KINDS], rows), ...missing];
 }
 
-/** Flows with a kind of which less than `percent` of 100 is covered, in words. */
+/** Messages for flows whose coverage of any kind is below `percent`. */
 export function findBelow(flows: readonly CoveredFlow[], percent: number): string[] {
   return flows.flatMap(({ flow, coverage }) =>
     KINDS.filter((kind) => toPercent(coverage[kind]) < percent).map(

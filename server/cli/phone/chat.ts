@@ -1,4 +1,4 @@
-// `twinline chat`: a phone in the terminal, on a server somewhere or on an engine in this process.
+// `twinline chat`: a phone in the terminal, connected to a server or to an engine in this process.
 
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -83,7 +83,7 @@ async function chatInside(env: NodeJS.ProcessEnv, { phone, from, record }: ChatO
   ]);
   const { flow } = config.ussd;
   const recording = record === undefined ? undefined : recorder(record);
-  // Screens go to standard output, troubles beside it.
+  // Screens go to standard output, errors to standard error.
   const host = await openHost(config, {
     log: createLog(config, pino.destination(2)),
     services: recording?.services,
@@ -104,7 +104,7 @@ async function chatInside(env: NodeJS.ProcessEnv, { phone, from, record }: ChatO
   }
 }
 
-// JSON in the argument itself, or in a file.
+// Inline JSON, or the path of a JSON file.
 function readContext(text: string | undefined): JsonObject {
   if (text === undefined) return {};
   const isJson = text.trim().startsWith('{');

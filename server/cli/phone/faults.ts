@@ -1,14 +1,14 @@
-// What goes wrong between a phone and a server, as commands that are typed between answers.
+// Commands that simulate network faults between phone and server, typed between answers.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import type { PhoneCall, PhoneScreen } from './line.ts';
 
-/** What becomes of the dialogue: another screen, nothing, a new session, or its end. */
+/** The outcome: another screen, no reply, a new session, or the end of the dialogue. */
 export type DialogueOutcome = PhoneScreen | 'stay' | 'new' | 'quit';
 
 export interface Faults {
-  /** Sends what was typed, an answer or a command; an answer that begins with `/` is typed as `//…`. */
+  /** Sends an answer or runs a command; type `//…` for an answer that starts with `/`. */
   take(call: PhoneCall, text: string): Promise<DialogueOutcome>;
 }
 
@@ -86,7 +86,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
   },
 };
 
-/** A phone with nothing wrong yet. */
+/** A phone without faults. */
 export function faultyPhone(say: (words: string) => void): Faults {
   const state: FaultState = { next: 'sent', delayMs: 0 };
   return {

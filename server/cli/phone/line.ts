@@ -1,5 +1,4 @@
-// The other end of a phone in the terminal: a server somewhere, or an engine in this process; and the dialogue on it written down as it
-// goes on, for `twinline replay` on a later version.
+// The connection of a phone in the terminal: to a server, or to an engine in this process. Can record the dialogue for `twinline replay`.
 
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
@@ -28,7 +27,7 @@ export interface Phone {
 }
 
 export interface PhoneScreen extends UssdReply {
-  /** The answer to this screen is a secret. */
+  /** Whether the answer to this screen is a secret. */
   readonly secret: boolean;
 }
 
@@ -37,16 +36,16 @@ export interface PhoneCall {
   readonly sessionId: string;
   /** Types an answer; '' first, to dial. */
   type(answer: string): Promise<PhoneScreen>;
-  /** Sends what was typed last once more, byte by byte, as a telecom does that got no answer. */
+  /** Repeats the last request byte by byte, like a telecom gateway that got no response. */
   again(): Promise<PhoneScreen>;
-  /** The telecom ends the session; false where the server has no such message. */
+  /** Ends the session as the telecom gateway; false if the dialect has no such message. */
   hangUp(): Promise<boolean>;
 }
 
-/** Begins a new session. */
+/** Starts a new session. */
 export type PhoneLine = () => PhoneCall;
 
-/** A phone whose telecom posts to the server at `url`, such as http://127.0.0.1:3000. Rejects with ERR_SERVICE, in words for people. */
+/** A phone whose telecom gateway posts to the server at `url`, such as http://127.0.0.1:3000. Rejects with a readable ERR_SERVICE. */
 export function lineTo(url: string, phone: Phone): PhoneLine {
   const endpoint = `${url}/api/ussd`;
   return () => {
@@ -54,7 +53,7 @@ export function lineTo(url: string, phone: Phone): PhoneLine {
     let text: string | undefined;
     const again = async (): Promise<PhoneScreen> => {
       const reply = await post(endpoint, { sessionId, ...phone, text: text ?? '' });
-      // What a server is asking for can only be guessed.
+      // A client can only guess whether the server asks for a secret.
       return { ...reply, secret: /\b(pin|password|passcode)\b/i.test(reply.text) };
     };
     return {
@@ -64,7 +63,7 @@ export function lineTo(url: string, phone: Phone): PhoneLine {
         return again();
       },
       again,
-      // The plain endpoint has no word for it: sessions end by silence.
+      // The generic endpoint has no such message: sessions expire.
       hangUp: async () => false,
     };
   };
@@ -92,16 +91,16 @@ async function post(endpoint: string, fields: object): Promise<UssdReply> {
 
 export interface InsideLine extends Phone {
   readonly flow: string;
-  /** The screen that a dial shows, and variables of the flow there. @default where the flow begins */
+  /** The screen to start on, with the flow's variables there. @default the start of the flow */
   readonly from?: { readonly screen: string; readonly context: JsonObject } | undefined;
 }
 
 const DIALECT = 'africastalking';
 
-/** A phone on an engine in this process. It sends answers one by one, so no session is too long for it. */
+/** A phone on an engine in this process. It sends answers one at a time, so sessions have no length limit. */
 export function lineInside({ engine, ussd, menus }: Host, { flow, from, ...phone }: InsideLine): PhoneLine {
   const compiled = menus.compiled.get(flow);
-  // Whether a machine of your own asks for a secret is not known; whether it has some, is.
+  // A custom machine declares that it has secrets, but not which input is one.
   const mayAskForSecrets = !compiled && engine.library.current(flow)?.secretsIn !== undefined;
   const isSecret = (path: string | undefined) =>
     path !== undefined && (compiled ? asksForSecret(compiled.screens.get(path)) : mayAskForSecrets);
@@ -143,11 +142,11 @@ export function lineInside({ engine, ussd, menus }: Host, { flow, from, ...phone
 }
 
 export interface Recorder {
-  /** Notes what services answer. */
+  /** Records results of services. */
   readonly services: (services: Services) => Services;
-  /** Notes what callers read, private values masked. */
+  /** Records screens, with private values masked. */
   readonly inspector: Inspector;
-  /** The same line; what it carries is written down. */
+  /** The same connection, recording the dialogue. */
   line(line: PhoneLine, on: RecordedLine): PhoneLine;
   close(): void;
 }
@@ -158,7 +157,7 @@ interface RecordedLine {
   readonly flow: string;
 }
 
-/** Writes into a file, behind what is there. Throws ERR_INPUT when it cannot be written. */
+/** Appends to a file. Throws ERR_INPUT if it cannot be written. */
 export function recorder(file: string): Recorder {
   const handle = openForAppend(file);
   let calls: RecordedCall[] = [];
@@ -235,7 +234,7 @@ function noteAnswers(services: Services, note: (call: RecordedCall) => void): Se
   return Object.fromEntries(entries);
 }
 
-// Services whose answers are kept as secrets: a recording leaves their answers out.
+// Services whose results are saved as secrets: recordings omit their results.
 function secretServices({ screens }: CompiledFlow): Set<string> {
   const services = [...screens.values()].flatMap((node) =>
     node.screen.type === 'call' && keepsSecret(node) ? [node.screen.service] : [],

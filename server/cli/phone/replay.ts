@@ -1,4 +1,4 @@
-// `twinline replay`: recorded dialogues on the present version of a flow, and the turns that differ.
+// `twinline replay`: replays recorded dialogues on the current version of a flow and reports turns that differ.
 
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';

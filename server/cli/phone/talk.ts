@@ -1,4 +1,4 @@
-// Talking through a phone in the terminal: shows screens as a phone does, reads answers, until Ctrl-D.
+// The interactive loop of `twinline chat`: prints screens and reads answers until Ctrl-D.
 
 import { createInterface } from 'node:readline';
 import { type Readable, Writable } from 'node:stream';
@@ -13,7 +13,7 @@ export interface TalkOptions {
   readonly output: Writable;
 }
 
-/** Talks until the input ends or `/quit` is typed; then the exit code. */
+/** Runs until the input ends or `/quit` is typed. Returns the exit code. */
 export async function talk({ line, input, output }: TalkOptions): Promise<0> {
   const keyboard = openKeyboard(input, output);
   const say = (text: string) => void output.write(`${text}\n`);
@@ -56,7 +56,7 @@ async function session(call: PhoneCall, { keyboard, phone, say }: Talking): Prom
 }
 
 interface Keyboard {
-  /** The next line, or undefined when there is none; a secret one leaves no trace on the screen. */
+  /** The next line, or undefined at the end of input; a secret is not echoed. */
   ask(secret: boolean): Promise<string | undefined>;
   close(): void;
 }
@@ -66,7 +66,7 @@ const PROMPT = '> ';
 function openKeyboard(input: Readable, output: Writable): Keyboard {
   const isTerminal = (input as { isTTY?: boolean }).isTTY === true;
   let hidden = false;
-  // readline echoes what is typed; this stream drops the echo while a secret is typed.
+  // readline echoes input; this stream suppresses the echo of secrets.
   const echo = new Writable({
     write: (chunk, _encoding, done) => {
       if (!hidden) output.write(chunk);
@@ -78,7 +78,7 @@ function openKeyboard(input: Readable, output: Writable): Keyboard {
     ...(isTerminal && { output: echo }),
     terminal: isTerminal,
     prompt: PROMPT,
-    // Secrets would be in it.
+    // The history would contain secrets.
     historySize: 0,
   });
   lines.on('SIGINT', () => lines.close());
@@ -105,7 +105,7 @@ function openKeyboard(input: Readable, output: Writable): Keyboard {
 
 const WIDTH = 34;
 
-/** `text` in a frame; below it how much of the screen it fills. */
+/** `text` in a frame, followed by the space it uses on a screen. */
 export function formatFrame(text: string, kind: 'continue' | 'end'): string {
   const lines = clean(text)
     .split('\n')

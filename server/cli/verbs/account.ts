@@ -1,4 +1,4 @@
-// `twinline account`: how a caller's account stands, and the way out of a lock; in the stores, or on a running server.
+// `twinline account`: shows and unlocks a caller's account, in the stores or on a running server.
 
 import { parseArgs } from 'node:util';
 import { accounts } from '../../../lib/account/account.ts';
@@ -137,7 +137,7 @@ function withDesk(env: NodeJS.ProcessEnv, work: (desk: AccountDesk) => Promise<n
 }
 
 function remoteDesk(url: string, env: NodeJS.ProcessEnv): AccountDesk {
-  // In development a server answers its own machine without a token.
+  // In development, a server accepts local requests without a token.
   const server = remote({ url, key: readOperatorToken(env) ?? 'none' }, env);
   const ask = async <T>(action: AccountAction, phoneNumber: unknown): Promise<T> => {
     const body = Buffer.from(JSON.stringify({ phoneNumber }));

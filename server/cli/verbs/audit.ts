@@ -1,4 +1,4 @@
-// `twinline audit`: what operators and votes have done, and whether the log of it is whole.
+// `twinline audit`: shows the audit log of operators and votes, and verifies its integrity.
 
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../../lib/clock.ts';
@@ -40,14 +40,14 @@ export const auditVerb: Verb = {
   },
 };
 
-/** Writes the entries of what the domain service did last, when its server was killed before it has written them. */
+/** Adds entries from the journal that a killed server did not write to the audit log. */
 async function noteJournal({ config, documents, log }: OpenDocuments): Promise<void> {
   const audit = auditLog({ documents, keyring: config.keyring, clock: systemClock, log });
   try {
     await documents.declare(DOMAIN_KINDS);
     await auditJournal({ audit, documents }).catchUp();
   } catch (error) {
-    // What is there can be shown all the same.
+    // The existing entries can still be shown.
     log.warn({ err: error }, 'the newest entries may be missing: the journal was not read to its end');
   } finally {
     await audit.close();

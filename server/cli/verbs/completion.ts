@@ -1,4 +1,4 @@
-// `twinline completion`: a script for a shell that completes verbs and their flags.
+// `twinline completion`: prints a shell script that completes commands and flags.
 
 import { parseArgs } from 'node:util';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
@@ -6,7 +6,7 @@ import { type LoadedVerb, listFlags, UsageError, type Verb } from '../verb.ts';
 
 type Verbs = Readonly<Record<string, LoadedVerb>>;
 
-/** The verb; it completes all verbs, itself among them. */
+/** Completes all commands, including itself. */
 export function completionVerb(loadVerbs: () => Promise<Verbs>): Verb {
   return {
     usage: '<bash|zsh|fish>',

@@ -1,5 +1,5 @@
-// `twinline config`: every setting, its value here, and its source; `twinline doctor`: what is wrong with this machine, its settings and
-// its stores, and how to fix it.
+// `twinline config`: prints all settings with value and source. `twinline doctor`: checks this machine, its settings and stores, and says
+// how to fix problems.
 
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-// `twinline export`: everything that a tenant has, out of a running server into a file or a pipe.
+// `twinline export`: writes all data of a tenant from a running server to a file or pipe.
 
 import { renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -26,7 +26,7 @@ export const exportVerb: Verb = {
     if (more.length) throw new UsageError('Give one file, or none for standard output.');
     const answer = await remote({ url: values.url, key: values.key }, env).send('/v1/export');
     const counts = await (file === '-' ? copy(answer, process.stdout, false) : replace(file, answer));
-    // Standard output has the lines.
+    // Standard output carries the data.
     console.error(process.stderr.isTTY ? describe(counts) : JSON.stringify(counts));
     return 0;
   },

@@ -1,6 +1,6 @@
-// `twinline import`: lines of JSON into a running server, chunk by chunk; what is interrupted goes on where it was. Chunks are cut the
-// same way every time, so that a chunk that is sent again is the same one. Whether an export is whole is seen here: a file is looked
-// through before anything is sent, standard input while it is.
+// `twinline import`: sends lines of JSON to a running server in chunks, and can resume. Chunk boundaries are deterministic, so that a
+// repeated chunk is identical. The client verifies that an export is complete: a file before anything is sent, standard input while
+// sending.
 
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
@@ -92,7 +92,7 @@ function requireWhole(problem: TwinlineError | undefined): void {
 
 const AS_IT_IS = 'With --part it is taken as it is.';
 
-/** Ends before the chunk in which something is wrong; `check` says it. */
+/** Stops before an invalid chunk; `check` reports the problem. */
 async function* checkedChunks(chunks: AsyncIterable<Chunk>, check: ExportCheck): AsyncGenerator<Chunk> {
   for await (const chunk of chunks) {
     for await (const line of readLines(Readable.from([chunk.bytes]))) if (check.take(line)) return;
@@ -120,7 +120,7 @@ function open(file: string): Opened {
   return { read: () => createReadStream(file), isStream: false, total: stats.size };
 }
 
-// A chunk that was cut off in the middle is sent whole: by its key, what was taken of it changes nothing.
+// A chunk that was interrupted is sent again completely: its idempotency key makes the part already applied a no-op.
 async function sendChunk(server: Remote, { first, bytes }: Chunk, report: ImportReport): Promise<void> {
   const key = createHash('sha256').update(`${first}\n`).update(bytes).digest('base64url');
   const headers = { ...LINES, 'idempotency-key': `import-${key}` };
@@ -140,7 +140,7 @@ async function sendChunk(server: Remote, { first, bytes }: Chunk, report: Import
   }
 }
 
-// In one request: a dry run writes nothing, so that a second request would not see the lines of the first.
+// A single request: a dry run writes nothing, so a second request would not see the lines of the first.
 async function dryRun(server: Remote, input: AsyncIterable<Chunk>, report: ImportReport): Promise<void> {
   const body = async function* () {
     for await (const chunk of input) {
@@ -165,23 +165,23 @@ async function readRows(answer: IncomingMessage, onRow: (row: ImportResult) => v
   }
 }
 
-/** Counts the outcomes of lines, and prints them. */
+/** Counts and prints the results of lines. */
 type ImportReport = ReturnType<typeof importReport>;
 
 function importReport(progress: ProgressBar, tellsUnchanged: boolean) {
   const begun = performance.now();
-  // Of the unchanged, those of which something else is here.
+  // Unchanged lines whose stored record differs.
   const counts = { created: 0, unchanged: 0, differing: 0, failed: 0 };
   const lines = () => counts.created + counts.unchanged + counts.failed;
   let done = 0;
   let next = 1;
   return {
-    /** The first line that is not known to be done. */
+    /** The first line without a known result. */
     next: () => next,
     underWay: (rows: number) => progress.update(done, { lines: lines() + rows, failed: counts.failed }),
     rows(rows: readonly ImportResult[]): void {
       for (const row of rows) {
-        // The first and the last line of an export are no records.
+        // The first and last line of an export are not records.
         if (row.did === undefined && !row.error) continue;
         counts[row.status === 201 ? 'created' : row.status === 200 ? 'unchanged' : 'failed']++;
         if (row.differs) counts.differing++;
@@ -217,11 +217,11 @@ function formatRow({ line, status, did, differs = [], error }: ImportResult): st
 }
 
 export interface Chunk {
-  /** Number of its first line in the file, from 1. */
+  /** 1-based number of its first line in the file. */
   readonly first: number;
   readonly lines: number;
   readonly bytes: Buffer;
-  /** How far into the file it ends. */
+  /** Byte offset of its end in the file. */
   readonly end: number;
 }
 
@@ -229,7 +229,7 @@ const CHUNK_LINES = 1_000;
 const CHUNK_BYTES = 8_388_608;
 const NEWLINE = 10;
 
-/** Cuts after 1,000 lines, or at the first end of a line after 8 MiB. Rejects with ERR_INPUT when no line ends for so long. */
+/** Ends a chunk after 1,000 lines, or at the first line end after 8 MiB. Rejects with ERR_INPUT for a longer line. */
 export async function* readChunks(input: AsyncIterable<Buffer | string>): AsyncGenerator<Chunk> {
   let parts: Buffer[] = [];
   let size = 0;

@@ -1,7 +1,7 @@
-// `twinline inspect`: the inspector of a running server, on an address of this machine with a token in it.
+// `twinline inspect`: opens the inspector of a running server at a local URL that contains a token.
 //
-// A proxy for the inspector alone, behind a token of this run. The operators' token stays in this process. A page of another site knows
-// neither the port nor the token, and is turned away by the headers that its browser sends.
+// A proxy for the inspector only, with a token for this run. The operator token stays in this process. Other sites know neither the port
+// nor the token, and requests from their pages are rejected by their headers.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, request as plainRequest, type ServerResponse } from 'node:http';
@@ -88,17 +88,17 @@ async function checkServer(server: string, token: string | undefined): Promise<v
 }
 
 interface InspectDoor {
-  /** With the token in it. */
+  /** Contains the token. */
   readonly url: string;
   close(): Promise<void>;
 }
 
 interface InspectDoorOptions {
-  /** The running server, without a slash at its end. */
+  /** URL of the running server, without a trailing slash. */
   readonly server: string;
-  /** Its OPERATOR_TOKEN, where it has one. */
+  /** Its OPERATOR_TOKEN, if any. */
   readonly token: string | undefined;
-  /** @default any that is free */
+  /** @default any free port */
   readonly port?: number;
 }
 
@@ -118,7 +118,7 @@ const HOP = new Set([
   'referer',
 ]);
 
-/** Opens the door on 127.0.0.1. Rejects when the port cannot be had. */
+/** Listens on 127.0.0.1. Rejects if the port is not available. */
 async function inspectDoor({ server, token, port = 0 }: InspectDoorOptions): Promise<InspectDoor> {
   const secret = randomBytes(24).toString('base64url');
   const sockets = new Set<Duplex>();
@@ -144,12 +144,12 @@ async function inspectDoor({ server, token, port = 0 }: InspectDoorOptions): Pro
   });
   const ask = server.startsWith('https:') ? tlsRequest : plainRequest;
 
-  // Each answer has its connection to itself, so what is asked of the server ends with it.
+  // Each response has a connection of its own, so the request to the server ends with it.
   const inTurn = answerInTurn(() => {});
   const handOn = inTurn((req, res) => {
     const refusal = findRefusal(req);
     if (refusal !== undefined) return respond(res, 403, refusal);
-    // Normalised, so that no proxy on the way resolves `..` itself.
+    // Normalized, so that no proxy on the way resolves `..`.
     const { pathname, search, searchParams } = new URL(req.url!, server);
     const given = searchParams.get('token');
     if (given !== null) {
@@ -189,7 +189,7 @@ async function inspectDoor({ server, token, port = 0 }: InspectDoorOptions): Pro
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  // Stately's tools send no cookie: their token is in the URL.
+  // Stately's tools send no cookie; their token is in the URL.
   door.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
     const refuse = () => socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n');

@@ -1,5 +1,5 @@
-// `twinline move`: all that the stores of one configuration hold, into those of another one: from one machine to Redis and MongoDB, and
-// back.
+// `twinline move`: copies all data from the stores of one configuration to those of another, such as from one machine to Redis and MongoDB
+// or back.
 
 import { readFileSync, statSync } from 'node:fs';
 import { parseArgs, parseEnv } from 'node:util';
@@ -48,7 +48,7 @@ export const moveVerb: Verb = {
         `! ORACLE_KEY here is not that of ${values.from}: cards that were signed name the other one. Give the same key, unless it was changed.`,
       );
     const log = createLog({ logLevel: 'warn', redact: to.redact }, pino.destination({ dest: 2, sync: true }));
-    // It is left, so it may be a Redis that no production would begin on.
+    // The source may be a Redis that is not suitable for production.
     const leaving = { ...from, redisAcceptLoss: true };
     const opening = { log, moved, clock: systemClock };
     const source = await openSide(leaving, { ...opening, side: 'source' });
@@ -63,7 +63,7 @@ export const moveVerb: Verb = {
         withSide(openSide(to, { ...opening, side }), (target) =>
           work({ source, target, keyring: to.keyring, clock: systemClock }),
         );
-      // Nothing is made before all is found fit.
+      // Nothing is written before all checks pass.
       const survey = await into('target, as it is', async (sides) => {
         const counts = await surveyMove(sides);
         if (dryRun) tellSurvey(counts, sides, json);
@@ -85,7 +85,7 @@ async function withSide<T>(opening: Promise<MoveSide>, work: (side: MoveSide) =>
   }
 }
 
-/** Variables of the old server: a folder stands for its DATA_DIR. Throws {@link UsageError}. */
+/** Variables of the source server; a folder stands for its DATA_DIR. Throws {@link UsageError}. */
 function readSource(from: string): NodeJS.ProcessEnv {
   const stats = statSync(from, { throwIfNoEntry: false });
   if (stats?.isDirectory()) return { DATA_DIR: from };

@@ -1,4 +1,4 @@
-// `twinline new`: a project from a template that runs and is tested: its files with their names filled in, in a folder that has none yet.
+// `twinline new`: creates a project from a tested template in an empty folder.
 
 import {
   cpSync,
@@ -23,15 +23,15 @@ const PACKAGE_NAME = /^[a-z0-9][a-z0-9._-]{0,127}$/;
 export interface Project {
   readonly template: TemplateName;
   readonly folder: string;
-  /** As npm allows it. */
+  /** A valid npm package name. */
   readonly name: string;
-  /** What it installs as Twinline: a version, or `file:` with a path. */
+  /** The version of Twinline to install, or `file:` with a path. */
   readonly twinline: string;
 }
 
 type TemplateKind = 'server' | 'package';
 
-/** Folders in the place of templates: what all of a kind have. */
+/** Folders with files shared by several templates. */
 const SHARED: { readonly [kind in TemplateKind]: readonly string[] } = {
   server: ['every', 'served'],
   package: ['every'],
@@ -41,17 +41,17 @@ const NEXT: { readonly [kind in TemplateKind]: string } = {
   package: 'npm install && npm test',
 };
 
-// npm does not publish files of the first names, and what checks a package takes a package.json in it for a part of it.
+// npm does not publish files with the first names, and package checkers would treat a nested package.json as part of the package.
 const NAMES = [
   ['gitignore', '.gitignore'],
   ['dockerignore', '.dockerignore'],
   ['env.example', '.env.example'],
   ['manifest.json', 'package.json'],
 ] as const;
-/** The files in which `{{name}}` and `{{twinline}}` stand for what they say. */
+/** Files with the placeholders `{{name}}` and `{{twinline}}`. */
 const FILLED = ['package.json', 'README.md'];
 
-/** Names of the templates: a server of one's own, or a package that servers use. */
+/** Names of the templates: a server, or packages for servers. */
 export const TEMPLATES = {
   ussd: { kind: 'server', about: 'a telephone menu that asks a service of its own' },
   agent: { kind: 'server', about: 'an agent that answers chats by a flow, or by a model' },
@@ -97,7 +97,7 @@ export const newVerb: Verb = {
   },
 };
 
-/** Writes the project; its paths, sorted. Throws ERR_INPUT for a folder in which there is something. */
+/** Writes the project and returns its paths, sorted. Throws ERR_INPUT if the folder is not empty. */
 export function makeProject({ template, folder, name, twinline }: Project): string[] {
   if (existsSync(folder) && readdirSync(folder).length)
     throw new TwinlineError('ERR_INPUT', `Cannot begin in ${folder}: there is something in it. Name another folder.`);
@@ -126,13 +126,13 @@ function findTwinline(project: string): string {
   return folder === undefined ? version : dependencyOn({ folder: realpathSync(folder), version }, project);
 }
 
-/** What npm writes beside the packages that it installs for a project; for global ones it writes none. */
+/** The hidden lock file of local installs; global ones have none. */
 const RECORD = '.package-lock.json';
-/** Tarballs of registries; other URLs name a place that no version leads to. */
+/** URLs of registry tarballs; other URLs do not correspond to a version. */
 const OF_REGISTRY = /^https?:.*\/-\/[^/]+\.tgz$/;
 
 interface InstalledPackage {
-  /** Its folder, with no links in the path. */
+  /** Its folder, with symlinks resolved. */
   readonly folder: string;
   readonly version: string;
 }
@@ -151,10 +151,10 @@ export function dependencyOn({ folder, version }: InstalledPackage, project: str
   return existsSync(place) ? filePath(project, place) : version;
 }
 
-// npm reads slashes on every system, and paths from where links lead to.
+// npm expects slashes on every system, and resolves symlinks.
 const filePath = (from: string, to: string) => `file:${relative(withoutLinks(from), to).split(sep).join('/')}`;
 
-/** Also of a folder that is not there yet. */
+/** Also for a folder that does not exist yet. */
 function withoutLinks(folder: string): string {
   return existsSync(folder) ? realpathSync(folder) : join(withoutLinks(dirname(folder)), basename(folder));
 }

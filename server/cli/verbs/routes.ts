@@ -1,5 +1,5 @@
-// `twinline routes`: everything that a server of this configuration answers, who may ask, and how much at a time; `twinline gateway
-// routes`: what the query gateway serves by its file.
+// `twinline routes`: lists all routes of a configuration with access and limits. `twinline gateway routes`: lists the routes of the query
+// gateway.
 
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
@@ -42,20 +42,20 @@ export const routesVerb: Verb = {
 
 export interface RouteRow {
   readonly method: string;
-  /** As routers write it: `/v1/domains/:did`. */
+  /** Such as `/v1/domains/:did`. */
   readonly path: string;
   readonly access: Access;
-  /** Names of what proves who asks, one of which is needed; none for everybody and for telecom gateways. */
+  /** Accepted credentials, of which one is needed; empty for public routes and telecom gateways. */
   readonly needs: readonly string[];
-  /** Requests per window and client; undefined where there is no limit. */
+  /** Requests per window and client; undefined for no limit. */
   readonly rate: { readonly max: number; readonly windowMs: number } | undefined;
-  /** Most bytes of a body; undefined where none is read. */
+  /** Maximum bytes of the body; undefined if it is not read. */
   readonly bodyBytes: number | undefined;
-  /** Whether that is the most of one of its lines. */
+  /** Whether that limit applies to each line. */
   readonly perLine: boolean;
 }
 
-/** The table of routes, with those of the plugins and of the query gateway that this configuration names. */
+/** The table of routes, including those of plugins and the query gateway. */
 async function listRoutes(config: Config): Promise<RouteRow[]> {
   const groups = await readDeclaredGroupsWithGateway(config);
   return groups.flatMap((group) => group.routes.map((route) => makeRow(route, group, config)));
@@ -86,21 +86,21 @@ function formatRows(rows: readonly RouteRow[]): string[] {
 
 const NOTHING_KEPT = { DATA_DIR: IN_MEMORY, REDIS_URL: '', MONGODB_URL: '', PORT: '0', LOG_LEVEL: 'silent' };
 
-/** How long a node of the query gateway that must describe itself is waited for, in milliseconds. */
+/** Milliseconds to wait for the description of the query gateway's node. */
 export const NODE_PATIENCE_MS = 5_000;
 
-/** The configuration of `env` without its stores, which say nothing about routes; or the problems of the rest. */
+/** The configuration of `env` without stores, which do not affect routes; or its problems. */
 export function readRoutesConfig(env: NodeJS.ProcessEnv): ReturnType<typeof readConfig> {
   return readConfig({ ...env, ...NOTHING_KEPT }, { makeKeys: true });
 }
 
-/** The groups of the server, its adapters and its plugins. Throws ERR_CONFIG when one of them cannot be loaded. */
+/** The route groups of the server, its adapters and plugins. Throws ERR_CONFIG if a module cannot be loaded. */
 export async function readDeclaredGroups(config: Config): Promise<RouteGroup[]> {
   const adapters = await loadAdapters(config.ussd, { folder: process.cwd() });
   return [...routeGroups(config, adapters), ...(await pluginRouteGroups(config, ownRoutes(config, adapters)))];
 }
 
-/** The same, and those of the query gateway. Rejects with ERR_CONFIG, and with ERR_SERVICE when its node is not there. */
+/** The same with the query gateway's routes. Rejects with ERR_CONFIG, or with ERR_SERVICE if its node cannot be reached. */
 async function readDeclaredGroupsWithGateway(config: Config): Promise<RouteGroup[]> {
   const groups = await readDeclaredGroups(config);
   if (config.gatewayFile === undefined) return groups;
@@ -129,9 +129,9 @@ export const gatewayVerb: Verb = {
 };
 
 interface ListedRoute extends GatewayRow {
-  /** Whether requests reach the node, or why not; `hidden`: another door of the server has the path. */
+  /** Whether requests reach the node, or why not; `hidden`: another service has the same path. */
   readonly use: 'call' | 'disabled' | 'forbidden' | 'hidden' | 'left-out';
-  /** Why it is left out. */
+  /** Why it is omitted. */
   readonly reason?: string;
 }
 
@@ -160,7 +160,7 @@ function makeLeftOutRow({ rpc, path, reason }: Catalog['left'][number]): ListedR
   return { method, path: template, rpc, streaming: false, query: [], use: 'left-out', reason };
 }
 
-/** The routes of the server's other doors, which keep their paths. */
+/** The routes of the other services, which take precedence. */
 async function otherDoors(env: NodeJS.ProcessEnv): Promise<{ routes: readonly ServedRoute[]; warnings: string[] }> {
   const { config, problems } = readRoutesConfig({ ...env, GATEWAY_FILE: '' });
   const withoutMarks = (why: string) => ({
@@ -175,7 +175,7 @@ async function otherDoors(env: NodeJS.ProcessEnv): Promise<{ routes: readonly Se
   }
 }
 
-// Routes that are left out are printed below, with the other warnings.
+// Omitted routes are printed below, with the other warnings.
 function formatGatewayRows(rows: readonly ListedRoute[]): string[] {
   return rows.filter(({ use }) => use !== 'left-out').map(formatRow);
 }

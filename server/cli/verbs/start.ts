@@ -1,5 +1,5 @@
-// `twinline start`: the server, as `npm start` runs it. Every setting is a flag too, but for secrets: other users of a machine see
-// arguments.
+// `twinline start`: runs the server, like `npm start`. Every setting is also a flag, except secrets, because other users of a machine can
+// see arguments.
 
 import { parseArgs } from 'node:util';
 import type { Setting } from '../../config/kinds.ts';
@@ -13,12 +13,12 @@ const FLAGS: ReadonlyMap<string, SettingName> = new Map(
   ),
 );
 
-/** For parseArgs. */
+/** Options for parseArgs. */
 export const SETTING_OPTIONS: Readonly<Record<string, { readonly type: 'string' }>> = Object.fromEntries(
   [...FLAGS.keys()].map((flag) => [flag, { type: 'string' }]),
 );
 
-/** For help: the flag, its variable and what that means. */
+/** Help texts: each flag with its variable and meaning. */
 export const SETTING_HELP: Readonly<Record<string, string>> = Object.fromEntries(
   [...FLAGS].map(([flag, name]) => [`--${flag} <value>`, `${name}: ${SETTINGS[name].meaning}`]),
 );
@@ -41,7 +41,7 @@ export const startVerb: Verb = {
     const { values } = parseArgs({ args: [...args], options });
     const settings = { ...env, ...readSettings(values) };
     if (!values.watch) {
-      // Loaded only now: the other verbs need none of it.
+      // Imported on demand: no other command needs it.
       const { runServer } = await import('../../boot/process.ts');
       await runServer(settings);
       return undefined;

@@ -1,4 +1,4 @@
-// `twinline token`: a token to talk to the agent with, made by a key of your own; or what a token says.
+// `twinline token`: creates a token for the agent service with your own key, or prints the content of one.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// `twinline upgrade --check`: what the stores hold, in which formats, and whether this version reads all of it.
+// `twinline upgrade --check`: lists what the stores hold, in which formats, and whether this version can read all of it.
 
 import { parseArgs } from 'node:util';
 import { ACCOUNT_KINDS } from '../../../lib/account/records.ts';
@@ -79,21 +79,21 @@ export const SERVER_KINDS: readonly Kind[] = [
   ...AUDIT_KINDS,
   STUDIO_VERSION,
 ];
-/** What the stores of a configuration hold. */
+/** The contents of a configuration's stores. */
 interface Holdings extends SessionCounts {
-  /** `Redis 7.0.15 redis://…`; undefined where there is nothing. */
+  /** `Redis 7.0.15 redis://…`; undefined if there is no store. */
   readonly sessionsIn: string | undefined;
   readonly documentsIn: string;
   readonly documents: Counts;
-  /** What each key has sealed. */
+  /** Records sealed with each key. */
   readonly sealed: SealedCounts;
-  /** What needs a key that is not configured, in words. */
+  /** Messages about records whose key is not configured. */
   readonly locked: readonly string[];
-  /** What is damaged, in words. */
+  /** Messages about damaged records. */
   readonly damage: readonly string[];
 }
 
-/** Looks through all of it. Throws ERR_CONFIG or ERR_STORE where it cannot be read. */
+/** Reads all stores. Throws ERR_CONFIG or ERR_STORE if they cannot be read. */
 async function surveyHoldings(env: NodeJS.ProcessEnv): Promise<Holdings> {
   return withDocuments({ env, what: 'data' }, async ({ config, documents, log }) => {
     const damage = await listDamage(config);
@@ -113,7 +113,7 @@ async function countDocuments(documents: DocumentStore): Promise<Counts> {
   return counts;
 }
 
-// A kind that no server has declared here has no documents.
+// A kind that was never declared has no documents.
 function refuseAllButUndeclared(error: unknown): number {
   if (error instanceof TwinlineError && error.code === 'ERR_INPUT') return 0;
   throw error;

@@ -1,4 +1,4 @@
-// Functions of Excellent that flows can express: a closed table by name.
+// Functions of Excellent that can be converted, by name.
 
 import {
   type FlowExpression,
@@ -28,7 +28,7 @@ const numberCall =
     return { source: `${name}(${numbers.join(', ')})`, kind: 'number' };
   };
 
-// Flows end a conversation when a function gets nothing where it takes a number.
+// In a flow, a function that gets null instead of a number fails the turn.
 function guard(number: string): string {
   return /^-?\d/.test(number) ? number : `${tight(number)} == null ? 0 : ${number}`;
 }
@@ -60,7 +60,7 @@ const orElse: FunctionWriter = ([value, other]) => {
   };
 };
 
-// As there: what is left has the sign of the divisor. Flows end a conversation when they divide by zero.
+// The remainder has the sign of the divisor, as in Excellent. In a flow, division by zero fails the turn.
 const remainder: FunctionWriter = ([value, divisor]) => {
   const by = requireArgument(divisor).value;
   if (typeof by !== 'number' || by === 0)
@@ -69,7 +69,7 @@ const remainder: FunctionWriter = ([value, divisor]) => {
   return { source: `(${number} % ${by} + ${by}) % ${by}`, kind: 'number' };
 };
 
-// The address of a caller here is a phone number, which stands for itself.
+// URNs of callers are plain phone numbers here.
 const formatUrn: FunctionWriter = ([urn]) => {
   const argument = requireArgument(urn);
   if (argument.source !== 'phoneNumber') throw new Untranslatable('flows know only the phone number of a caller');
@@ -98,13 +98,13 @@ const TABLE: { readonly [name: string]: FunctionWriter } = {
   default: orElse,
 };
 
-/** By name in small letters. */
+/** By lower-case name. */
 export const FUNCTION_TABLE: ReadonlyMap<string, FunctionWriter> = new Map([
   ...Object.entries(TABLE),
   ...TEST_NAMES.map((name) => [name, testCall(name)] as const),
 ]);
 
-// The tests of routers are functions too.
+// Router tests can be called as functions too.
 function testCall(name: string): FunctionWriter {
   return ([operand, ...args]) => {
     const conditions = testConditions(name, requireArgument(operand), args);

@@ -1,26 +1,26 @@
-// What expressions of Excellent become: an expression of a flow with the kind of its value, and conversions between kinds.
+// The result of translating Excellent: an expression of a flow with the type of its value, and conversions between types.
 
 export type ValueKind = 'text' | 'number' | 'boolean' | 'object' | 'unknown';
 
-/** An expression of a flow, and the kind of its value. */
+/** An expression of a flow, with the type of its value. */
 export interface FlowExpression {
   readonly source: string;
   readonly kind: ValueKind;
-  /** A constant, where it is one. */
+  /** Its value, if it is a constant. */
   readonly value?: null | boolean | number | string;
   /** A name, a constant or a call: needs no parentheses. */
   readonly isTight?: boolean;
 }
 
-/** An expression of a flow, or why there is none. */
+/** An expression of a flow, or why there is no equivalent. */
 export type Translated = FlowExpression | { readonly why: string };
 
 export interface Dialect {
-  /** What a path such as `results.color.value` is here. */
+  /** Resolves a path such as `results.color.value`. */
   readonly resolve: (steps: readonly string[]) => Translated;
 }
 
-/** Ends the translation of an expression; its message is the reason. */
+/** Aborts the translation of an expression; the message is the reason. */
 export class Untranslatable extends Error {}
 
 export function joinTexts(parts: readonly FlowExpression[]): FlowExpression {
@@ -34,7 +34,7 @@ export function makeConstant(value: null | boolean | number | string): FlowExpre
   return { source: writeNumber(value), kind, value, isTight: true };
 }
 
-/** What is below `of` in its fields and items. */
+/** Access to fields and items of `of`. */
 export function readMember(of: string, steps: readonly string[]): Translated {
   let source = of;
   for (const step of steps) {
@@ -53,13 +53,13 @@ function writeNumber(value: null | boolean | number): string {
   return String(value);
 }
 
-/** A text in quotes, as expressions of flows have it. */
+/** A text as a quoted constant. */
 export function quote(text: string): string {
   const escaped = text.replace(/[\\']/g, '\\$&').replace(/\n/g, '\\n').replace(/\t/g, '\\t');
   return `'${escaped}'`;
 }
 
-/** As a text; nothing is an empty one. */
+/** Converts to a text; null becomes an empty text. */
 export function toText(expression: FlowExpression): string {
   if (expression.value !== undefined) return quote(expression.value === null ? '' : String(expression.value));
   return expression.kind === 'text' && expression.isTight !== true
@@ -67,7 +67,7 @@ export function toText(expression: FlowExpression): string {
     : `str(${expression.source})`;
 }
 
-/** As a number; null where it is none, which is neither greater nor less than anything. */
+/** Converts to a number, or null if it is not numeric; comparisons with null are false. */
 export function toNumber(expression: FlowExpression): string {
   if (expression.kind === 'number') return expression.source;
   if (typeof expression.value === 'string' && expression.value.trim() !== '' && !Number.isNaN(Number(expression.value)))
@@ -75,7 +75,7 @@ export function toNumber(expression: FlowExpression): string {
   return `num(${expression.source})`;
 }
 
-/** As a number to compute with: 0 where it is none, because computing with nothing ends a conversation. */
+/** Converts to a number for arithmetic, or 0 if it is not numeric, because arithmetic with null fails the turn. */
 export function toAmount(expression: FlowExpression): string {
   if (expression.kind === 'number' && (expression.value !== undefined || expression.isTight !== true))
     return expression.source;
@@ -83,7 +83,7 @@ export function toAmount(expression: FlowExpression): string {
   return `(${number} == null ? 0 : ${number})`;
 }
 
-/** As a condition: neither nothing, nor 0, nor false, nor an empty text. */
+/** Converts to a condition: not null, 0, false or an empty text. */
 export function toCondition({ source, kind, value, isTight }: FlowExpression): string {
   if (value !== undefined) return value ? 'true' : 'false';
   const one = tight(source);
@@ -93,13 +93,13 @@ export function toCondition({ source, kind, value, isTight }: FlowExpression): s
   return ['null', ...empties].map((empty) => `${one} != ${empty}`).join(' and ');
 }
 
-/** In parentheses, unless it is a single word, number, text or call, or stands in some already. */
+/** Adds parentheses where needed. */
 export function tight(source: string): string {
   const isWord = /^(?:[\w.]+(?:\[\d+\])*|'(?:[^'\\]|\\.)*')$/.test(source);
   return isWord || isEnclosed(source) ? source : `(${source})`;
 }
 
-/** `name( … )` or `( … )` with nothing behind. */
+/** Whether the source is a single `name( … )` or `( … )`. */
 function isEnclosed(source: string): boolean {
   const open = /^\w*\(/.exec(source)?.[0].length;
   if (open === undefined) return false;

@@ -1,4 +1,4 @@
-// Excellent, the expression language of RapidPro: text → tree. Grammar: goflow, "Excellent3.g4".
+// Parser for Excellent, the expression language of RapidPro. Grammar: goflow, "Excellent3.g4".
 
 export type ExcellentNode =
   | { readonly kind: 'value'; readonly value: null | boolean | number | string }
@@ -7,14 +7,14 @@ export type ExcellentNode =
   | { readonly kind: 'binary'; readonly sign: string; readonly left: ExcellentNode; readonly right: ExcellentNode }
   | { readonly kind: 'minus'; readonly of: ExcellentNode };
 
-/** The tree, or why there is none. */
+/** The syntax tree, or the syntax error. */
 export type Parsed = { readonly root: ExcellentNode } | { readonly why: string };
 
 const DEPTH_MAX = 40;
 const CHARS_MAX = 4_000;
 const TOKEN =
   /\s*(?:(\d+(?:\.\d+)?)(?![\p{L}\p{N}_])|"((?:[^"\\]|\\.)*)"|([\p{L}_][\p{L}\p{N}_]*)|(<=|>=|!=|=>|[-+*/^&=<>(),.[\]]))/uy;
-/** Loosest first. */
+/** From the lowest precedence. */
 const LEVELS: readonly (readonly string[])[] = [
   ['&'],
   ['=', '!='],
@@ -36,7 +36,7 @@ interface ExcellentToken {
 
 class Unreadable extends Error {}
 
-/** Reads an expression without its `@`. Never throws. */
+/** Parses an expression without its `@`. Never throws. */
 export function parseExcellent(source: string): Parsed {
   try {
     if (source.length > CHARS_MAX) throw new Unreadable(`it has more than ${CHARS_MAX} characters`);

@@ -1,4 +1,4 @@
-// Texts with `@name` and `@(expression)`, as RapidPro writes them, cut into their parts.
+// Splits RapidPro texts with `@name` and `@(expression)` into parts.
 
 import { type Parsed, parseExcellent } from './parse.ts';
 
@@ -10,10 +10,10 @@ export type TemplatePart =
 const NAME = /[A-Za-z_]\w*(?:(?:\.\w+)|(?:\[\d+\]))*/y;
 const CALL = /[A-Za-z_]\w*\(/y;
 const SLOTS_MAX = 200;
-/** Slots of one text that nobody closes: each is read up to the end of the text. */
+/** Maximum number of unclosed expressions in a text; each is scanned to the end of the text. */
 const UNCLOSED_MAX = 16;
 
-/** The parts of a text; `@@` is `@`, and a name that is none of `roots` is plain text, as in an address of mail. */
+/** The parts of a text. `@@` is `@`; a name that is not in `roots` is plain text, as in an email address. */
 export function splitTemplate(text: string, roots: ReadonlySet<string>): TemplatePart[] {
   const parts: TemplatePart[] = [];
   let plain = '';
@@ -61,7 +61,7 @@ function matchAt(pattern: RegExp, text: string, at: number): string | undefined 
   return pattern.exec(text)?.[0];
 }
 
-/** Where the parenthesis at `open` is closed, outside of quotes; -1 when it is not. */
+/** The offset of the parenthesis that closes the one at `open`, ignoring quoted text; -1 if there is none. */
 function findClose(text: string, open: number): number {
   let depth = 0;
   let isQuoted = false;

@@ -1,15 +1,15 @@
-// The tests of RapidPro's routers, `has_any_word` and its like: as conditions of flows, and applied to an answer that is known.
-// What each means is said in goflow, "flows/routers/cases".
+// The tests of RapidPro's routers, such as `has_any_word`, as conditions of flows, and evaluated for constant answers. They are defined in
+// goflow, "flows/routers/cases".
 
 import { listWords } from '../../expression/functions.ts';
 import { findNumber } from '../../expression/values.ts';
 import { type FlowExpression, quote, tight, toNumber, toText } from './made.ts';
 
-/** Conditions of which any is enough, or why there are none. */
+/** Alternative conditions, or why there are none. */
 export type Conditions =
   | {
       readonly conditions: readonly string[];
-      /** How it differs from the test; a sentence. */
+      /** How they differ from the test, as a sentence. */
       readonly differs?: string;
     }
   | { readonly why: string };
@@ -162,10 +162,10 @@ const ARGUMENTS: { readonly [type: string]: number } = {
   has_number_between: 2,
 };
 
-/** Every test that flows can express. */
+/** All tests that can be converted. */
 export const TEST_NAMES: readonly string[] = Object.keys(TESTS);
 
-/** A test of a router as conditions of a flow. */
+/** Converts a router test to conditions. */
 export function testConditions(type: string, operand: FlowExpression, args: readonly FlowExpression[]): Conditions {
   const test = findTest(type);
   if (!test) return { why: `flows have no test like ${type}` };
@@ -174,7 +174,7 @@ export function testConditions(type: string, operand: FlowExpression, args: read
   return test.conditions(operand, args);
 }
 
-/** Whether an answer passes a test of constants; undefined when there is no such test. */
+/** Whether an answer passes a test with constant arguments; undefined for unknown tests. */
 export function passesTest(type: string, answer: string, args: readonly string[]): boolean | undefined {
   return findTest(type)?.passes(answer, args);
 }

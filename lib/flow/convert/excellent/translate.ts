@@ -1,5 +1,5 @@
-// Trees of Excellent → expressions of flows. Excellent converts between kinds of values wherever it must; here every conversion is
-// written out, because flows never convert.
+// Translates syntax trees of Excellent to expressions of flows. Excellent converts types implicitly; flows do not, so all conversions
+// become explicit.
 
 import { FLOW_LIMITS } from '../../limits.ts';
 import { FUNCTION_TABLE } from './functions.ts';
@@ -17,7 +17,7 @@ import {
 } from './made.ts';
 import type { ExcellentNode } from './parse.ts';
 
-/** The expression that gives the same value, or why there is none. Never throws. */
+/** An expression with the same value, or why there is none. Never throws. */
 export function translateTree(root: ExcellentNode, dialect: Dialect): Translated {
   try {
     const result = translate(root, dialect);

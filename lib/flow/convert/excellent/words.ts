@@ -1,5 +1,5 @@
-// Texts with `@` → templates and values of flows. What a template cannot print, such as a sum, goes into a variable first; what has no
-// counterpart is left out and reported.
+// Converts texts with `@` to templates and values. What a template cannot print, such as a sum, is computed into a variable first; what
+// has no equivalent is dropped and reported.
 
 import { findBorder } from '../../expression/characters.ts';
 import type { Value, Values } from '../../format/flow.ts';
@@ -12,17 +12,17 @@ import { splitTemplate, type TemplatePart } from './template.ts';
 import { translateTree } from './translate.ts';
 
 export interface Language extends Dialect {
-  /** Names that `@name` may begin with; any other is plain text. */
+  /** Names that `@name` may start with; others are plain text. */
   readonly roots: ReadonlySet<string>;
   readonly variables: Variables;
   readonly onNote: (node: string, what: string, reason: string) => void;
 }
 
-/** Longest text; what is longer fills many screens anyway. */
+/** Maximum length of a text. */
 const TEXT_CHARS = FLOW_LIMITS.templateChars - 200;
 const PATH = /^[A-Za-z]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*$/;
 
-/** What is said at a node, in each language. */
+/** The text of a node in each language. */
 export function translateWords(texts: Words, node: string, language: Language): WordsWithValues {
   const words: Record<string, string> = {};
   const values: Record<string, Value> = {};
@@ -48,7 +48,7 @@ export function translateWords(texts: Words, node: string, language: Language): 
   }
 }
 
-/** A value made of a text with `@`; undefined where a part of it has no counterpart. */
+/** The value of a text with `@`; undefined if a part of it cannot be converted. */
 export function translateValue(text: string, node: string, language: Language): Value | undefined {
   const result = translateTemplate(text, node, language);
   if (!result) return undefined;
@@ -56,12 +56,12 @@ export function translateValue(text: string, node: string, language: Language): 
   return result.value !== undefined ? result.value : `=${result.source}`;
 }
 
-/** A value as a text, also when it looks like a number. */
+/** The value as a text, even if it looks like a number. */
 export function toTextValue(value: Value): Value {
   return typeof value === 'string' && value.startsWith('=') ? `=str(${value.slice(1)})` : String(value ?? '');
 }
 
-/** The expression that a text with `@` stands for; undefined where a part of it has no counterpart. */
+/** The expression for a text with `@`; undefined if a part of it cannot be converted. */
 export function translateTemplate(text: string, node: string, language: Language): FlowExpression | undefined {
   const parts = splitTemplate(shortenText(text, node, language), language.roots);
   const results = parts.map((part) =>
@@ -79,7 +79,7 @@ export function translateTemplate(text: string, node: string, language: Language
   return undefined;
 }
 
-/** The expression of one slot; undefined, and reported, where there is none. */
+/** The expression of a slot; undefined, and reported, if it cannot be converted. */
 export function translateSlot(
   { source, parsed }: TemplatePart & { readonly kind: 'slot' },
   node: string,
@@ -101,7 +101,7 @@ const FILTERS: { readonly [call: string]: FilterWriter } = {
   default: ([, other]) => (other?.kind === 'value' ? `default:'${escapeQuotes(String(other.value))}'` : undefined),
 };
 
-/** `IF(x = NULL, "none", x)` is what the filter `default` does. */
+/** Recognizes `IF(x = NULL, "none", x)` as the filter `default`. */
 function orElse([test, other, value]: readonly ExcellentNode[]): string | undefined {
   if (test?.kind !== 'binary' || test.sign !== '=' || other?.kind !== 'value' || value?.kind !== 'path')
     return undefined;
@@ -142,7 +142,7 @@ function escapeQuotes(text: string): string {
   return text.replace(/[\\']/g, '\\$&');
 }
 
-/** Values of several names; those without a counterpart are left out. */
+/** Converts several values; drops those that cannot be converted. */
 export function translateValues(texts: { readonly [name: string]: string }, node: string, language: Language): Values {
   const entries = Object.entries(texts).flatMap(([name, text]) => {
     const value = translateValue(text, node, language);

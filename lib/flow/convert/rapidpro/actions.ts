@@ -1,4 +1,4 @@
-// Actions of RapidPro's nodes → steps: a table by type. What has no row is reported and left out.
+// Converts actions of RapidPro's nodes to steps, by type. Other types are reported and dropped.
 
 import type { Values } from '../../format/flow.ts';
 import { toTextValue, translateValue, translateWords } from '../excellent/words.ts';
@@ -14,17 +14,17 @@ export interface ActionPlace {
   readonly flow: ProFlow;
   readonly context: RapidProContext;
   readonly node: string;
-  /** What the node itself is called. */
+  /** Name of the node, for its screens. */
   readonly name: string;
-  /** What comes after the action. */
+  /** Key of the step after the action. */
   readonly next: Next;
-  /** The step that enters another flow; undefined where that cannot be. */
+  /** The step that calls another flow; undefined if that is not possible. */
   enter(action: Foreign): Step | undefined;
 }
 
 type Make = (action: Foreign, place: ActionPlace) => Step | undefined;
 
-/** The step of an action; undefined where it has none. */
+/** The step of an action; undefined if it has none. */
 export function actionStep(action: Foreign, place: ActionPlace): Step | undefined {
   const type = asText(action.type) ?? 'no type';
   if (Object.hasOwn(ACTIONS, type)) return ACTIONS[type]!(action, place);
@@ -136,7 +136,7 @@ const WITHOUT: { readonly [type: string]: string } = {
   play_audio: 'A phone menu shows text only; it is left out.',
 };
 
-/** The call, and what its end means for the result of the action. */
+/** The call step, and how its outcome sets the result of the action. */
 function webhookStep(action: Foreign, { context, node, name, next }: ActionPlace): CallStep | undefined {
   const method = (asText(action.method) ?? 'GET').toUpperCase();
   const request = readRequest(action, method, { language: context, node });

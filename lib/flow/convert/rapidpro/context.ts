@@ -1,11 +1,11 @@
-// What the names of RapidPro's expressions are in a flow: results, fields and the contact become variables.
+// Resolves names in RapidPro's expressions: results, fields and the contact become variables.
 
 import { makeConstant, readMember, type Translated } from '../excellent/made.ts';
 import type { Language } from '../excellent/words.ts';
 import { makeName } from '../names.ts';
 import type { Variables } from '../steps/variables.ts';
 
-/** Variables that flows which enter each other share. */
+/** Variables shared by flows that call each other. */
 export type Shared = 'contact' | 'field' | 'global';
 
 export interface RapidProContext extends Language {
@@ -18,13 +18,13 @@ export interface RapidProContext extends Language {
   readonly answer: string;
   /** The answer of the last webhook. */
   readonly webhook: string;
-  /** What the flow that was entered last gave back. */
+  /** The output of the last called flow. */
   readonly child: string;
-  /** Results of the flow that was entered which are read here, by their keys. */
+  /** Results of called flows that are read here, by key. */
   readonly childReads: Set<string>;
-  /** Results of the entering flow that are read here: key → variable. */
+  /** Results of the calling flow that are read here: key → variable. */
   readonly parentReads: Map<string, string>;
-  /** Shared variables that are used here: key → name. */
+  /** Shared variables used here: key → name. */
   readonly sharedNames: Map<string, string>;
 }
 
@@ -35,7 +35,7 @@ const ROOTS = new Set(
 );
 const NOT_KEPT = 'Flows know no contacts: the value is kept for one conversation. Call a service to keep it.';
 
-/** `favorite_color` for `Favorite Color`, as RapidPro makes keys. */
+/** The key of a name in RapidPro: `favorite_color` for `Favorite Color`. */
 export function makeKey(name: string): string {
   return name
     .trim()
@@ -170,7 +170,7 @@ const ROOT_TABLE: { readonly [root: string]: Root } = {
       : variables.read(variables.name(`local ${key}`, `local_${makeName(key, 'value')}`)),
 };
 
-/** Reports that a value of the contact is not kept. */
+/** Reports that a value of the contact is dropped. */
 export function noteContact(context: RapidProContext, node: string, what: string): void {
   context.onNote(node, what, NOT_KEPT);
 }

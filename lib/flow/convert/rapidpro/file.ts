@@ -9,13 +9,13 @@ import type { Words } from '../steps/step.ts';
 
 export interface ProFlow {
   readonly uuid: string;
-  /** As the flow is named here. */
+  /** Name of the converted flow. */
   readonly name: string;
   readonly title: string;
-  /** The first is the one that it is written in. */
+  /** The base language first. */
   readonly langs: readonly string[];
   readonly nodes: readonly ProNode[];
-  /** What a thing says under a key, such as the `text` of an action, in every language. */
+  /** The value of a key, such as the `text` of an action, in every language. */
   words(thing: Foreign, key: string): Words;
   /** All texts of a list, such as the `arguments` of a case, as it is written and in the languages that have their own. */
   lists(thing: Foreign, key: string): readonly LangList[];
@@ -50,7 +50,7 @@ export function isProExport(document: Foreign): boolean {
 const isDefinition = (flow: Foreign) =>
   Array.isArray(flow.nodes) || 'action_sets' in flow || ('spec_version' in flow && !('flows' in flow));
 
-/** The version that a file is read as, in words. */
+/** A description of the format version. */
 export function describeProForm(document: Foreign): string {
   const stated = listDefinitions(document).flatMap((flow) => asText(flow.spec_version) ?? []);
   const versions = [...new Set(stated)].sort().join(', ');

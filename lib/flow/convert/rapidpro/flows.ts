@@ -1,4 +1,4 @@
-// Flows of RapidPro → flows: nodes become steps, action by action, and routers ways.
+// Converts flows of RapidPro: actions of nodes become steps, routers become ways.
 
 import type { Flow, Values } from '../../format/flow.ts';
 import { findCircles } from '../circles.ts';
@@ -17,17 +17,17 @@ interface RapidProReading {
   readonly flow: ProFlow;
   readonly context: RapidProContext;
   readonly steps: Map<string, Step>;
-  /** What can be tapped after a message, by the key of its step. */
+  /** Quick replies of a message, by the key of its step. */
   readonly replies: Map<string, readonly Words[]>;
   readonly all: ReadonlyMap<string, RapidProReading>;
-  /** Uuids of flows that this one may not enter, because they lead back to it. */
+  /** UUIDs of flows that this one must not call, because they lead back to it. */
   readonly circles: ReadonlySet<string>;
   readonly entered: Set<string>;
-  /** How many things write a result, by its key. */
+  /** Number of writers of each result, by key. */
   readonly writers: ReadonlyMap<string, number>;
 }
 
-/** The flows of an export, each of them without an error of lint. */
+/** The flows of an export, without lint errors. */
 export function convertProFlows(flows: readonly ProFlow[], target: ConversionTarget): Flow[] {
   const { report } = target;
   const all = new Map<string, RapidProReading>();
@@ -98,7 +98,7 @@ function assemble(reading: RapidProReading, isCalled: boolean) {
   });
 }
 
-/** What the flows that enter this one read of it. */
+/** Results that calling flows read from this one. */
 function collectOutput({ flow, context, all }: RapidProReading): Values {
   const output: Record<string, string> = {};
   for (const other of all.values()) {
@@ -165,7 +165,7 @@ function readRouting(node: ProNode, file: Foreign, { reading, name, key }: Routi
       ? context.variables.name(`answer ${node.uuid}`, 'answer')
       : context.result(router.result);
   const split = `${node.uuid}/split`;
-  // What is said of the tests counts only where they are used: a menu needs none.
+  // Reports about tests apply only if the tests are used; a menu needs none.
   const notes: Parameters<RapidProContext['onNote']>[] = [];
   const quiet: RapidProContext = Object.create(context, {
     onNote: { value: (...note: Parameters<RapidProContext['onNote']>) => notes.push(note) },
@@ -183,7 +183,7 @@ function readRouting(node: ProNode, file: Foreign, { reading, name, key }: Routi
       key,
       split,
       save,
-      // Of several messages, a phone shows what the last one offers.
+      // A phone shows the quick replies of the last message only.
       replies: (shown) => reading.replies.get(shown.at(-1) ?? '') ?? [],
       mayBeNumber: router.result === undefined || reading.writers.get(makeKey(router.result)) === 1,
       step: (at) => steps.get(at),
@@ -251,7 +251,7 @@ function enterStep(action: Foreign, { reading, next, node, name }: Entering): St
   };
 }
 
-/** What the entered flow shares with this one, and what it reads of the results here. */
+/** Variables shared with the called flow, and results of this flow that it reads. */
 function valuesFor({ context }: RapidProReading, other: RapidProReading): Values {
   const values: Record<string, string> = {};
   const declared = other.context.variables.all;

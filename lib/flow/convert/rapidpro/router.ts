@@ -1,4 +1,4 @@
-// Routers of RapidPro → ways: cases by their categories and exits, and what a result keeps of them.
+// Converts routers of RapidPro to ways: cases with categories and exits, and the saved results.
 
 import type { Values } from '../../format/flow.ts';
 import { type FlowExpression, makeConstant, quote, toText } from '../excellent/made.ts';
@@ -28,7 +28,7 @@ export interface ProRouter {
   readonly node: string;
   readonly operand: string;
   readonly cases: readonly ProCase[];
-  /** Where it leads when no case holds. */
+  /** The target if no case matches. */
   readonly otherwise: Category;
   readonly result: string | undefined;
   readonly categories: readonly Category[];
@@ -58,7 +58,7 @@ export function readRouter(router: Foreign, { uuid, exits }: ProNode, flow: ProF
   };
 }
 
-/** What a result keeps when a category is taken with this value. */
+/** The result saved for a category and value. */
 export function keepResult(
   router: ProRouter,
   category: Category,
@@ -75,7 +75,7 @@ export function keepResult(
   };
 }
 
-/** A router that waits for no answer: its first case that holds is taken. */
+/** A router that does not wait: takes the first matching case. */
 export function splitByCases(router: ProRouter, { context, name }: { context: RapidProContext; name: string }): Split {
   const value = translateTemplate(router.operand, router.node, context) ?? makeConstant('');
   const ways = caseWays(router, value, context);
@@ -106,7 +106,7 @@ interface TestedRouter {
   readonly context: RapidProContext;
 }
 
-/** The ways of all cases, in their order, and of none at the end. */
+/** The ways of all cases in order, then the default. */
 export function caseWays(router: ProRouter, operand: FlowExpression, context: RapidProContext): StepWay[] {
   const ways: StepWay[] = [];
   const makeWay = (category: Category, value: FlowExpression): StepWay => {
@@ -146,7 +146,7 @@ function noteNever(
     );
 }
 
-/** Conditions of which any is enough; true where it always holds. */
+/** Alternative conditions; true if one always holds. */
 function caseConditions(
   { type, arguments: lists, category }: ProCase,
   value: FlowExpression,

@@ -1,5 +1,5 @@
-// A router that waits for a message → a menu where the message before it lists what may be answered, an input with a rule where one test
-// asks for one, else an input whose answer decides.
+// Converts a router that waits for a message: to a menu if the message before it lists options, to an input with a rule if a test
+// corresponds to one, else to an input followed by a branch.
 
 import { listWords } from '../../expression/functions.ts';
 import type { Values } from '../../format/flow.ts';
@@ -19,17 +19,17 @@ export interface WaitPlace {
   readonly router: ProRouter;
   readonly context: RapidProContext;
   readonly name: string;
-  /** Key of the step itself, and of the one that decides by the answer. */
+  /** Keys of the step itself, and of the branch after it. */
   readonly key: string;
   readonly split: string;
-  /** The variable that keeps the answer. */
+  /** The variable that stores the answer. */
   readonly save: string;
-  /** Nothing else puts anything into it. */
+  /** Whether nothing else writes that variable. */
   readonly mayBeNumber: boolean;
-  /** What can be tapped instead of typed, after the messages of these steps. */
+  /** Quick replies of the messages of these steps. */
   replies(shown: readonly string[]): readonly Words[];
   step(key: string): Step | undefined;
-  /** Reports what differs where the answer decides. */
+  /** Reports differences of a branch on the answer. */
   tellSplit(): void;
 }
 
@@ -48,7 +48,7 @@ export function waitStep(place: WaitPlace): Wait {
   };
 }
 
-/** How a wrong answer leads back to the question, and the text shown for it; undefined where it leads elsewhere. */
+/** The error text, if a wrong answer leads back to the question; undefined if it leads elsewhere. */
 type Again = { readonly error?: Words } | undefined;
 
 interface AskedWait extends Omit<WaitPlace, 'replies'> {
@@ -82,7 +82,7 @@ function findAgain(next: Next, { key, step }: WaitPlace, shown: readonly string[
 
 function makeMenu(asking: AskedWait): Choose | undefined {
   const { router, context, name, said, again, replies } = asking;
-  // Where another answer leads elsewhere, a menu would not take it there.
+  // A menu cannot lead elsewhere for other answers.
   if (!again && router.otherwise.next !== undefined) return undefined;
   const listing = readListing(said.words);
   const listed: readonly ListedItem[] =
@@ -187,7 +187,7 @@ function makeAsk(asking: AskedWait): Ask {
   };
 }
 
-/** The question with what could be tapped below it: a phone menu has nothing else to show it with. */
+/** The question with its quick replies as lines of text. */
 function listReplies({ router, context, said, replies }: AskedWait): WordsWithValues {
   if (replies.length === 0 || isSilent(said)) return said;
   context.onNote(router.node, 'quick_replies', 'They stand below the question, and the caller types one.');
@@ -200,7 +200,7 @@ function listReplies({ router, context, said, replies }: AskedWait): WordsWithVa
 
 type Accept = NonNullable<Ask['accept']>;
 
-/** The rule of an input that asks for the same as a test. */
+/** The input rule that corresponds to a test. */
 function makeAccept(
   { type, arguments: [written, ...translated] }: ProCase,
   { router, context, mayBeNumber }: AskedWait,

@@ -1,5 +1,4 @@
-// Screens and variables → a flow that lint accepts: what nothing reads is left out, keys do not clash, and what lint refuses is changed
-// and reported.
+// Assembles a flow from screens and variables: removes unused variables, avoids key conflicts, and repairs lint errors, which it reports.
 
 import { TwinlineError } from '../../../errors.ts';
 import type { Flow, Screen, Values, Variable } from '../../format/flow.ts';
@@ -16,32 +15,32 @@ import type { Variables } from './variables.ts';
 export interface Unfinished {
   readonly graph: StepGraph;
   readonly variables: Variables;
-  /** What the flow says about itself. */
+  /** The note of the flow. */
   readonly note: string;
   /** How long it waits for an answer, in minutes. */
   readonly minutes: number | undefined;
 }
 
-/** What a conversion is for. */
+/** The context of a conversion. */
 export interface ConversionTarget {
   readonly report: ConversionReport;
-  /** What services take and answer, as lint knows it. */
+  /** Inputs and outputs of services, for lint. */
   readonly contracts?: LintContext['contracts'];
 }
 
-/** A flow, and from which node each of its screens comes. */
+/** A flow, with the source node of each screen. */
 export interface Assembled {
   readonly flow: Flow;
   readonly nodes: ReadonlyMap<string, string>;
 }
 
-/** As the schema of flows says. */
+/** Limits of the schema. */
 const VARIABLES_MAX = 1_000;
 /** As RapidPro has it: two weeks. */
 const MINUTES_MAX = 20_160;
 const MORE_KEYS = ['98', '99', '#', '*', '##'];
 
-/** A flow made from its steps, not yet linted. */
+/** A flow before linting. */
 export function assembleFlow({ graph, variables, note, minutes }: Unfinished): Assembled {
   const { start, screens, nodes } = makeScreens(graph);
   const keys = new Set(Object.values(screens).flatMap(listKeys));
@@ -84,7 +83,7 @@ export function reportLeftOut(flow: string, why: string, report: ConversionRepor
   report.add({ flow, node: '', what: 'the whole flow', reason: `${why.replace(/\.?$/, '.')} The flow is left out.` });
 }
 
-/** Flows that enter each other, without what lint refuses in them. */
+/** Repairs flows that call each other. */
 export function finishFlows(parts: readonly Assembled[], target: ConversionTarget): Flow[] {
   const others = new Map(parts.map(({ flow }) => [flow.flow, flow]));
   const finish = () => {
@@ -97,7 +96,7 @@ export function finishFlows(parts: readonly Assembled[], target: ConversionTarge
     }
   };
   finish();
-  // What one flow has lost, those that enter it must see.
+  // Callers must see changes of the flows they call.
   for (let size = -1; size !== others.size; ) {
     size = others.size;
     finish();
@@ -105,7 +104,7 @@ export function finishFlows(parts: readonly Assembled[], target: ConversionTarge
   return [...others.values()];
 }
 
-/** Changes what lint refuses; `others` are the flows that this one may enter. */
+/** Repairs lint errors; `others` are the flows that this one may call. */
 function finishFlow(
   { flow, nodes }: Assembled,
   target: ConversionTarget & { readonly others: ReadonlyMap<string, Flow> },
@@ -117,7 +116,7 @@ function finishFlow(
   return { ...finished, vars };
 }
 
-// A variable that was used only by something that was left out.
+// Whether only removed parts used a variable.
 function isLost(name: string, before: Flow, after: Flow): boolean {
   return listNames(before).has(name) && !listNames(after).has(name);
 }
@@ -141,7 +140,7 @@ function dropNames(values: Values, names: ReadonlySet<string>): Values | undefin
   return entries.length ? Object.fromEntries(entries) : undefined;
 }
 
-// Objects with names of their own.
+// Objects with arbitrary keys.
 const UNSET = new Set(['with', 'accept', 'output']);
 
 type Sets = { readonly [id: string]: Screen };

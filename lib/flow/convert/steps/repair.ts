@@ -1,4 +1,4 @@
-// Repairs a converted flow: each error of lint is changed and reported; a table by the code of the error.
+// Repairs the lint errors of a converted flow, by error code, and reports them.
 
 import type { Flow, Text } from '../../format/flow.ts';
 import type { Problem } from '../../format/problem.ts';
@@ -28,7 +28,7 @@ interface FaultyScreen {
 
 const ROUNDS_MAX = 100;
 
-/** The flow without errors of lint. Throws ERR_INPUT with those that nothing mends. */
+/** The flow without lint errors. Throws ERR_INPUT with the errors that cannot be repaired. */
 export function repairFlow(flow: Flow, { report, others, nodes, contracts }: Repair): Flow {
   const changed: Loose = structuredClone(flow);
   for (let round = 0; ; round++) {
@@ -45,7 +45,7 @@ export function repairFlow(flow: Flow, { report, others, nodes, contracts }: Rep
   }
 }
 
-/** Mends the first error of each screen: the others may be gone with it. */
+/** Repairs the first error of each screen, because others may disappear with it. */
 function mendErrors(errors: readonly Problem[], flow: Loose): { readonly id: string; readonly how: string }[] {
   const fixes = new Map<string, string>();
   for (const problem of errors) {
@@ -93,7 +93,7 @@ const endBranch: Mend = ({ flow, id, problem }) => {
   return `${problem.message} The conversation ends there now.`;
 };
 
-/** Whether branches alone lead from one screen to another. */
+/** Whether one screen leads to another through branches only. */
 function leadsBack(flow: Loose, from: string, to: string): boolean {
   const reached = new Set([from]);
   for (const id of reached) {
@@ -109,7 +109,7 @@ const failElsewhere: Mend = ({ flow, id, problem }) => {
   return `${problem.message} It ends with an excuse now.`;
 };
 
-/** The end of an end that is too long stays; the rest becomes a menu before it, which may have pages. */
+/** Splits an end that is too long: the last words stay, the rest becomes a menu before it, which can have pages. */
 const splitEnd: Mend = ({ flow, id, problem }) => {
   const screen = flow.screens[id];
   if (screen?.type !== 'end' || /_last(?:_\d+)?$/.test(id)) return undefined;
@@ -141,7 +141,7 @@ const MENDS: { readonly [code: string]: Mend } = {
   'unknown-flow': passBy,
 };
 
-/** Takes away the condition, the value or the slot that an error points to. */
+/** Removes the condition, value or placeholder that an error points to. */
 function mendPlace({ flow, steps, problem }: FaultyScreen): string | undefined {
   const at = steps.findLastIndex((step) => step === 'when' || step === 'set' || step === 'with' || step === 'output');
   const why = `${problem.message} It is left out.`;
@@ -199,7 +199,7 @@ function mapText(text: Text, change: (text: string) => string): Text {
 
 const LAST_CHARS = 60;
 
-/** Where the last words begin: behind a line, a sentence or a space, and outside of `{{ }}`. */
+/** The start of the last words: after a line, a sentence or a space, outside `{{ }}`. */
 function findLastWords(text: string): number {
   const from = Math.max(1, text.length - LAST_CHARS);
   for (const pattern of [/\n/g, /[.!?]\s/g, /\s/g]) {

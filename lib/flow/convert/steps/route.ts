@@ -1,6 +1,6 @@
-// Where a way of a step leads: past steps that only say or set something, to the next step that needs a screen. Texts said on the way are
-// put above that screen, so that a caller need not press a key for every message; one step may then become several screens, each with
-// another text above it.
+// Resolves the target of a way: skips steps that only show a text or set variables, up to the next step that needs a screen. Skipped texts
+// are shown above that screen, so that callers do not have to press a key for every message. A step can become several screens, with
+// different texts above it.
 
 import type { Text, Values, Way } from '../../format/flow.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
@@ -25,20 +25,20 @@ export interface StepGraph {
   readonly steps: ReadonlyMap<string, Step>;
   readonly start: Next;
   readonly langs: readonly string[];
-  /** Another flow enters this one: the words of its ends are not shown. */
+  /** Whether another flow calls this one, so that its end texts are not shown. */
   readonly isCalled: boolean;
-  /** What its ends give to the flow that entered it. */
+  /** The output of its ends. */
   readonly output?: Values;
   readonly onNote: (node: string, what: string, reason: string) => void;
 }
 
-/** Texts that wait for a screen to be shown on: the keys of their steps, and all of them together. */
+/** Texts to show on the next screen: keys of their steps, and the combined text. */
 export interface Pending {
   readonly keys: readonly string[];
   readonly said: WordsWithValues;
 }
 
-/** A screen that is still to be made. */
+/** A screen to create. */
 export interface PendingScreen {
   readonly id: string;
   readonly step: Step;
@@ -47,17 +47,17 @@ export interface PendingScreen {
 
 export interface Router {
   readonly graph: StepGraph;
-  /** Screens to make; making one may add others. */
+  /** Screens to create; creating one may add others. */
   readonly queue: PendingScreen[];
   name(wish: string): string;
-  /** The screen that a step leads to, where nothing can be set on the way. */
+  /** The screen of a step, where no variables can be set on the way. */
   target(next: Next, pending: Pending): string;
   way(way: StepWay, pending: Pending): Way;
   text(words: Words): Text;
 }
 
 export const NOTHING: Pending = { keys: [], said: SILENCE };
-/** Screens that one step may become, and messages that may stand above one. */
+/** Maximum number of screens per step, and of messages above a screen. */
 const COPIES_MAX = 8;
 const MESSAGES_MAX = 6;
 
@@ -140,14 +140,14 @@ function fitsBelow(step: Step, { said }: Pending): boolean {
   return Object.values(joinSaid(said, step.said).words).every((text) => text.length <= FLOW_LIMITS.templateChars);
 }
 
-/** The only way of a step that asks nothing and decides nothing. */
+/** The single way of a step without input or conditions. */
 function findOnlyWay(step: Step): StepWay | undefined {
   if (step.kind === 'assign') return { set: step.values, next: step.next };
   const [only] = step.kind === 'split' && step.ways.length === 1 ? step.ways : [];
   return only?.when === undefined ? only : undefined;
 }
 
-// All values of a way are computed from what was before it.
+// All values of a way are computed before any of them is set.
 function isFoldable({ set = {} }: StepWay, before: Values, maySet: boolean): boolean {
   if (Object.keys(set).length === 0) return true;
   return maySet && !readsAny(Object.values(set), Object.keys(before));
@@ -159,7 +159,7 @@ function isTouched(said: WordsWithValues, names: readonly string[]): boolean {
   return names.some((name) => printed.has(name)) || readsAny(Object.values(said.values), names);
 }
 
-/** One text where all languages say the same, else one for each. */
+/** A single text if all languages have the same, else one for each. */
 function makeText(words: Words, langs: readonly string[]): Text {
   const first = langs.map((lang) => words[lang]).find((one) => one !== undefined) ?? Object.values(words)[0] ?? '';
   const texts = langs.map((lang) => [lang, words[lang] ?? first] as const);

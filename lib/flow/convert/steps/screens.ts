@@ -1,4 +1,4 @@
-// Steps → screens: a row for each kind of step.
+// Converts steps to screens, by kind of step.
 
 import type { Option, Screen, Text, Way } from '../../format/flow.ts';
 import { makeRouter, NOTHING, type Pending, type Router, type StepGraph } from './route.ts';
@@ -15,7 +15,7 @@ import {
 export interface Screens {
   readonly start: string;
   readonly screens: { readonly [id: string]: Screen };
-  /** Id of a screen → the node that it comes from. */
+  /** Screen id → source node. */
   readonly nodes: ReadonlyMap<string, string>;
 }
 
@@ -24,7 +24,7 @@ const WAYS_MAX = 200;
 const GO_ON = 'OK';
 const LAST_WORDS = 'Goodbye.';
 
-/** The screens of these steps, from the start on. */
+/** The screens of all steps reachable from the start. */
 export function makeScreens(graph: StepGraph): Screens {
   const router = makeRouter(graph);
   const screens: Record<string, Screen> = {};
@@ -34,14 +34,14 @@ export function makeScreens(graph: StepGraph): Screens {
     const { id, step, pending } = router.queue[at]!;
     const isWait = step.kind === 'wait';
     const result = isWait ? step.resolve(isSilent(pending.said) ? undefined : pending.said, pending.keys) : step;
-    // What a wait resolves to has taken what was said before into its own text.
+    // A resolved wait already contains the pending texts.
     const built = build(result, { router, pending: isWait ? NOTHING : pending });
     nodes.set(id, step.node);
     if (!readsAny(built.screen, Object.keys(built.values))) {
       screens[id] = built.screen;
       continue;
     }
-    // Its values are computed before it, in a branch that has taken its id.
+    // A branch with the screen's id computes its values first.
     const to = router.name(`${id.slice(0, 50)}_shown`);
     screens[id] = { type: 'branch', branch: [{ set: built.values, to }] };
     screens[to] = built.screen;
@@ -57,7 +57,7 @@ interface ScreenRouting {
 
 interface Built {
   readonly screen: Screen;
-  /** What must be computed before it is shown. */
+  /** Values to compute before it is shown. */
   readonly values: WordsWithValues['values'];
 }
 

@@ -1,27 +1,27 @@
-// Steps: what flows of RapidPro do, one thing at a time, before screens are made of them. A step leads to others by their keys.
+// Steps: the intermediate form between flows of RapidPro and screens. Steps refer to each other by key.
 
 import type { Values } from '../../format/flow.ts';
 
-/** A template of a flow in each language. */
+/** A template in each language. */
 export type Words = { readonly [lang: string]: string };
 
-/** Words, and values that variables must get before they are shown. */
+/** Texts, and values to assign before showing them. */
 export interface WordsWithValues {
   readonly words: Words;
   readonly values: Values;
 }
 
-/** Key of a step; undefined is the end. */
+/** Key of a step; undefined for the end. */
 export type Next = string | undefined;
 
 interface AnyStep {
-  /** Id of the node that it comes from. */
+  /** Id of the source node. */
   readonly node: string;
-  /** What its screen should be called. */
+  /** Preferred name of its screen. */
   readonly name: string;
 }
 
-/** A way on, with what happens on it. */
+/** A way to another step, with assignments. */
 export interface StepWay {
   readonly when?: string;
   readonly set?: Values;
@@ -34,7 +34,7 @@ export interface StepOption extends StepWay {
   readonly key?: string;
 }
 
-/** Says something; it is shown above what comes next, or `waits` for the caller to go on. */
+/** Shows a text above the next screen, or `waits` for the caller. */
 export interface Say extends AnyStep {
   readonly kind: 'say';
   readonly said: WordsWithValues;
@@ -65,7 +65,7 @@ export interface Ask extends AnyStep {
   readonly next: Next;
 }
 
-/** A wait whose meaning depends on what was said before it: a list of options makes it a menu. */
+/** A wait that depends on the text before it: a list of options makes it a menu. */
 export interface Wait extends AnyStep {
   readonly kind: 'wait';
   resolve(before: WordsWithValues | undefined, keys: readonly string[]): Choose | Ask;
@@ -107,7 +107,7 @@ export function isSilent({ words }: WordsWithValues): boolean {
   return Object.values(words).every((text) => text.trim() === '');
 }
 
-/** One after the other, each in its own lines. */
+/** Joins texts on separate lines. */
 export function joinSaid(first: WordsWithValues, second: WordsWithValues): WordsWithValues {
   if (isSilent(first)) return { words: second.words, values: { ...first.values, ...second.values } };
   if (isSilent(second)) return { words: first.words, values: { ...first.values, ...second.values } };
@@ -119,7 +119,7 @@ export function joinSaid(first: WordsWithValues, second: WordsWithValues): Words
   return { words, values: { ...first.values, ...second.values } };
 }
 
-/** Names of the variables that templates print. */
+/** Variables that templates print. */
 export function listPrinted({ words }: WordsWithValues): Set<string> {
   const names = Object.values(words).flatMap((text) =>
     [...text.matchAll(/(?<!\\)\{\{\s*([A-Za-z_]\w*)/g)].map((found) => found[1]!),

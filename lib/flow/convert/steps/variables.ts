@@ -1,25 +1,25 @@
-// The variables of a flow while it is made: what each holds, and which are worth keeping only where something reads them.
+// Collects the variables of a converted flow: types, and which to drop if nothing reads them.
 
 import type { Variable } from '../../format/flow.ts';
 import type { FlowExpression, ValueKind } from '../excellent/made.ts';
 import { makeVariableName, uniqueNames } from '../names.ts';
 
 export interface Variables {
-  /** The variable of a key of the other program, such as `results favorite_color`. */
+  /** The variable for a source key, such as `results favorite_color`. */
   name(key: string, wish: string, variable?: VariableWish): string;
-  /** A variable of this very name. */
+  /** The variable with this name. */
   declare(name: string, variable: Variable): string;
-  /** A new one for a value that has to be computed before it is shown. */
+  /** A new variable for a computed value. */
   compute(kind: ValueKind): string;
   read(name: string): FlowExpression;
-  /** Says that a variable holds numbers after all. */
+  /** Declares that a variable holds numbers. */
   makeNumber(name: string): void;
   readonly all: ReadonlyMap<string, Variable>;
   readonly derived: ReadonlySet<string>;
 }
 
 export interface VariableWish extends Partial<Variable> {
-  /** Left out, with what sets it, where nothing reads it. */
+  /** Dropped, with its assignments, if nothing reads it. */
   readonly isDerived?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Answers of inputs: those that no caller can give, those that their variable cuts, and values that no answer ever has.
+// Input rules that no answer can pass, answers truncated by their variable, and comparisons with values that never occur.
 
 import { type Node, parseExpression } from '../../expression/parse.ts';
 import type { Flow, InputScreen, Variable } from '../../format/flow.ts';
@@ -31,7 +31,7 @@ export const answerRules: readonly LintRule[] = [
   {
     code: 'cut-answer',
     severity: 'error',
-    means: 'an input accepts more characters than its variable keeps: the rest is cut off',
+    means: 'an input accepts longer answers than its variable stores; they are truncated',
     *find({ flow, vars }) {
       for (const [id, screen] of listInputs(flow.screens)) {
         const variable = vars.get(screen.save);
@@ -48,7 +48,7 @@ export const answerRules: readonly LintRule[] = [
   {
     code: 'never-equal',
     severity: 'warning',
-    means: 'a variable is compared with a text that it never is',
+    means: 'a variable is compared with a text that it never equals',
     *find(lint) {
       const { parts, mend, nearest } = lint;
       const valuesByName = new Map<string, readonly string[] | undefined>();
@@ -97,8 +97,8 @@ function* listInputs(screens: Lint['flow']['screens']): Iterable<readonly [strin
 type Accepted = NonNullable<InputScreen['accept']>;
 
 /**
- * How many characters the saved answer may have by each rule; every length where nothing is known. Phone numbers of a country are shorter
- * than the longest that there are, and by how much is not known here.
+ * Possible lengths of the saved answer for each rule; any length for other rules, such as phone numbers, whose lengths depend on the
+ * country.
  */
 const LENGTHS: { readonly [rule: string]: (setting: unknown) => Lengths } = {
   digits: rangeLengths,
@@ -123,7 +123,7 @@ function findLengths(accept: Accepted): Lengths {
     .reduce(meetLengths, EVERY_LENGTH);
 }
 
-/** Why nothing that a caller types passes all rules of an input; undefined where something may. */
+/** Why no answer can pass all rules of an input; undefined if some answer may. */
 export function findImpossible({ sameAs: _, ...accept }: Accepted): string | undefined {
   const names = Object.keys(accept);
   if (Array.isArray(accept.oneOf) && names.length > 1) {
@@ -131,7 +131,7 @@ export function findImpossible({ sameAs: _, ...accept }: Accepted): string | und
     const isMet = accept.oneOf.some((choice) => check(String(choice), Date.now()).ok);
     return isMet ? undefined : `none of its choices passes ${names.filter((name) => name !== 'oneOf').join(' and ')}`;
   }
-  // What these rules save is not what is typed.
+  // The other rules save something else than the typed text.
   const typed = Object.fromEntries(Object.entries(accept).filter(([name]) => KEEPING.has(name)));
   const { least, most } = findLengths(typed as Accepted);
   const isDigits = accept.digits !== undefined && accept.pattern !== undefined;
@@ -141,10 +141,10 @@ export function findImpossible({ sameAs: _, ...accept }: Accepted): string | und
   return least > TYPED_MOST ? `it takes ${least} characters, and a phone sends ${TYPED_MOST} at most` : undefined;
 }
 
-/** Rules that save what is typed. */
+/** Rules that save the text as typed. */
 const KEEPING: ReadonlySet<string> = new Set(['digits', 'length', 'pattern']);
 
-/** Samples of variables that their own input refuses. */
+/** Samples of variables that the variable's own input rejects. */
 export function* findRefusedSamples({ flow, vars }: Lint): Iterable<RuleFinding> {
   for (const [id, { save, accept }] of listInputs(flow.screens)) {
     const sample = vars.get(save)?.sample;
@@ -164,7 +164,7 @@ export function* findRefusedSamples({ flow, vars }: Lint): Iterable<RuleFinding>
 
 const CHANGING: ReadonlySet<string> = new Set(['number', 'msisdn', 'date', 'check']);
 
-// What cannot be compiled is the matter of another rule.
+// Rules that do not compile are reported as `accept`.
 function tryAccept({ sameAs: _, ...rules }: Accepted): Accept | undefined {
   try {
     return compileAccept(rules);
@@ -204,7 +204,7 @@ function listComparisons(node: Node): ComparedText[] {
   }
 }
 
-/** Every text that a variable may hold, where all of them are known: choices of inputs, plain values, languages. */
+/** All texts that a variable can hold, from choices of inputs, plain values and languages; undefined if not all are known. */
 export function listValues(lint: Lint, name: string): readonly string[] | undefined {
   const variable = lint.vars.get(name);
   if (variable?.type !== 'string' || lint.graph.isCalled) return undefined;

@@ -17,7 +17,7 @@ export const callRules: readonly LintRule[] = [
   {
     code: 'unknown-service',
     severity: 'warning',
-    means: 'no service of this name is known here',
+    means: 'no such service',
     *find({ flow, services, nearest, mend }) {
       const names = services && [...services].sort();
       for (const [id, screen] of Object.entries(flow.screens)) {
@@ -78,7 +78,7 @@ export const callRules: readonly LintRule[] = [
   {
     code: 'spin',
     severity: 'error',
-    means: 'a circle of branches (error), or of calls that nothing ends (warning), in which no caller is asked',
+    means: 'a cycle of branches (error) or of calls (warning) without a screen that waits for the caller',
     *find(lint) {
       yield* branchCircles(lint);
       yield* callCircles(lint);
@@ -87,7 +87,7 @@ export const callRules: readonly LintRule[] = [
   {
     code: 'no-failure-path',
     severity: 'error',
-    means: 'the failure of a call leads only back into the call',
+    means: 'a failed call leads only back to itself',
     *find(lint) {
       for (const [id, screen] of lint.graph.screens) {
         if (screen.type !== 'call' || reachesRest(lint, id, listWays(lint, screen.fail))) continue;
@@ -146,13 +146,13 @@ function* callCircles(lint: Lint): Iterable<RuleFinding> {
   }
 }
 
-/** Circles among `ids` as `a, b, a`: not every one, but one in each knot, none touching another. */
+/** Cycles among `ids`, such as `a, b, a`: one per strongly connected component, without shared nodes. */
 function findCycles(ids: readonly string[], next: (id: string) => readonly string[]): string[][] {
   const circles: string[][] = [];
   const done = new Set<string>();
   const reported = new Set<string>();
   for (const first of ids) {
-    // Depth first without recursion: each entry of the trail keeps the position of its next way.
+    // Iterative depth-first search: each entry of the trail remembers its next edge.
     const trail: { id: string; ways: readonly string[]; at: number }[] = [];
     const place = new Map<string, number>();
     const enter = (id: string): void => {
@@ -176,7 +176,7 @@ function findCycles(ids: readonly string[], next: (id: string) => readonly strin
   return circles;
 }
 
-// Whether the failure of a call comes to a screen where the conversation rests, without passing the call again.
+// Whether a failed call reaches a screen where the conversation rests without passing the call again.
 function reachesRest(lint: Lint, call: string, from: readonly (string | undefined)[]): boolean {
   const passed = new Set([call]);
   const work = [...from];
@@ -199,7 +199,7 @@ function isResting({ graph, flows }: Lint, id: string): boolean {
   return !called || Object.values(called.screens).some((one) => isInteractive(one) || one.type === 'flow');
 }
 
-/** The screens that a screen leads to without a caller, as long as calls succeed. */
+/** The screens that follow without input from the caller if calls succeed. */
 function listOnward(lint: Lint, screen: Screen): (string | undefined)[] {
   if (isInteractive(screen)) return [];
   return listWays(lint, screen.type === 'call' ? screen.done : listTargets(screen).map((to) => ({ to })));

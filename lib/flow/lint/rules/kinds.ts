@@ -1,4 +1,4 @@
-// Kinds of values: fields that nothing has, lists that are none, texts compared with numbers.
+// Types of values: fields that do not exist, items that are not lists, comparisons of texts with numbers.
 
 import type { Json } from '../../../json/json.ts';
 import { type Node, parseExpression } from '../../expression/parse.ts';
@@ -26,25 +26,25 @@ export const typeRules: readonly LintRule[] = [
   {
     code: 'unknown-field',
     severity: 'error',
-    means: 'a path reads a field that its value does not have: an error for outputs of flows, a warning for samples',
+    means: 'a path reads a field that does not exist: an error for outputs of flows, a warning for samples',
     find: (lint) => slipsFound(lint, 'unknown-field'),
   },
   {
     code: 'wrong-kind',
     severity: 'error',
-    means: 'values of kinds that never meet are compared or computed, such as a text and a number',
+    means: 'an expression combines values of incompatible types, such as a text and a number',
     find: (lint) => slipsFound(lint, 'wrong-kind'),
   },
   {
     code: 'not-a-list',
     severity: 'error',
-    means: 'the items of a list screen are no list, so that it is always empty',
+    means: 'the items of a list screen are not a list, so the screen is always empty',
     find: (lint) => slipsFound(lint, 'not-a-list'),
   },
   {
     code: 'prints-nothing',
     severity: 'error',
-    means: 'a text prints a list, an object, or what its filter cannot read: nothing is shown',
+    means: 'a text prints a list, an object, or a value that its filter does not accept, so nothing is shown',
     find: (lint) => slipsFound(lint, 'prints-nothing'),
   },
 ];
@@ -135,7 +135,7 @@ function parser(): Parse {
   };
 }
 
-// What cannot be read is the matter of other rules.
+// Other rules report expressions that do not parse.
 function tryParse(source: string): Node | undefined {
   try {
     return parseExpression(source).root;
@@ -144,7 +144,7 @@ function tryParse(source: string): Node | undefined {
   }
 }
 
-/** Declared shapes, and for an object that only flows and known services fill what those give. */
+/** Declared shapes, refined for objects that only called flows and known services assign. */
 export function variableShapes(lint: Lint, parse: Parse = parser()): ReadonlyMap<string, Shape> {
   const { flow, parts, graph } = lint;
   const writes = new Map<string, VariableWrite[]>();
@@ -160,7 +160,7 @@ export function variableShapes(lint: Lint, parse: Parse = parser()): ReadonlyMap
   return shapes;
 }
 
-// Nothing for a write of null, which empties the variable.
+// Ignores assignments of null, which clear the variable.
 function savedShape({ flow, flows, graph, contracts }: Lint, write: VariableWrite, parse: Parse): Shape[] {
   const { screen, isKey, pointer } = write;
   if (isKey) return readPointer(flow, pointer) === null ? [] : [UNKNOWN];
@@ -180,7 +180,7 @@ export function readPointer(flow: Flow, pointer: string): Json | undefined {
   ) as Json | undefined;
 }
 
-/** The shape of what an expression gives, by those of variables. Slips in it are found where the rules above read it. */
+/** The shape of an expression's value. Does not report type errors inside it. */
 export function expressionShape(source: string, vars: ReadonlyMap<string, Shape>, parse: Parse = tryParse): Shape {
   const root = parse(source);
   if (!root) return UNKNOWN;

@@ -1,4 +1,4 @@
-// Languages of a flow: texts that one lacks or that none shows, and the variable that chooses.
+// Languages of a flow: missing texts, texts in unknown languages, and the variable `lang`.
 
 import { type Node, parseExpression } from '../../expression/parse.ts';
 import { type DefaultWord, ENGLISH, findDefaultWords, WORD_LANGS } from '../../format/default-words.ts';
@@ -12,7 +12,7 @@ export const languageRules: readonly LintRule[] = [
   {
     code: 'missing-lang',
     severity: 'error',
-    means: 'a text is written in some languages of the flow and not in all',
+    means: 'a text is missing in some languages of the flow',
     *find({ parts, langs }) {
       for (const { pointer, text } of parts.texts) {
         if (typeof text === 'string') continue;
@@ -28,7 +28,7 @@ export const languageRules: readonly LintRule[] = [
   {
     code: 'unknown-lang',
     severity: 'warning',
-    means: 'a text is written in a language that the flow does not list',
+    means: 'a text is in a language that the flow does not list',
     *find({ parts, langs, nearest }) {
       for (const { pointer, lang } of parts.wordings) {
         if (lang === undefined || langs.includes(lang)) continue;
@@ -65,8 +65,7 @@ export const languageRules: readonly LintRule[] = [
   {
     code: 'lang-variable',
     severity: 'warning',
-    means:
-      'a flow in several languages has no variable `lang` that is set to one, or begins it with a language it has not',
+    means: 'a flow with several languages never sets the variable `lang`, or sets it to an unknown language',
     *find(lint) {
       const { flow, langs, vars, parts, graph, flows } = lint;
       if (flow.langs === undefined || langs.length < 2) return;
@@ -83,7 +82,7 @@ export const languageRules: readonly LintRule[] = [
       } else if (typeof begin === 'string' && !langs.includes(begin)) {
         const message = `Variable "lang" begins as "${begin}", which is not in "langs"; callers read "${langs[0]}".`;
         const fix = `Write one of: ${langs.join(', ')}.`;
-        // What callers read stays as it is.
+        // Callers read the first language anyway.
         const mend = { text: JSON.stringify(langs[0]) };
         yield { pointer: pointerTo('vars', 'lang', 'default'), message, fix, mend };
       } else if (
@@ -120,7 +119,7 @@ function listDefaultWords({ flow, keys, graph }: Lint): DefaultWord[] {
   );
 }
 
-// What is put into the variable, as a plain value or by an expression, and is none of the languages.
+// Values assigned to `lang`, plain or by an expression, that are not languages of the flow.
 function* findUnknownLanguages({ langs, parts, nearest, mend }: Lint): Iterable<RuleFinding> {
   const isChoice = (into: unknown) =>
     typeof into === 'object' && into !== null && 'name' in into && into.name === 'lang' && !('of' in into);

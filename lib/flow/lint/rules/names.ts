@@ -22,7 +22,7 @@ export const nameRules: readonly LintRule[] = [
   {
     code: 'bad-name',
     severity: 'error',
-    means: 'the name of a screen, variable or option has other characters than letters, digits and _',
+    means: 'the name of a screen, variable or option has characters other than letters, digits and _',
     *find(lint) {
       for (const { what, name, ...place } of listNames(lint.flow)) {
         if (isName(name) || findConflict(what, name)) continue;
@@ -36,7 +36,7 @@ export const nameRules: readonly LintRule[] = [
   {
     code: 'reserved-name',
     severity: 'error',
-    means: 'the name of a screen, variable or option means something else already',
+    means: 'the name of a screen, variable or option is reserved',
     *find({ flow }) {
       for (const { what, name, ...place } of listNames(flow)) {
         const why = findConflict(what, name);
@@ -47,7 +47,7 @@ export const nameRules: readonly LintRule[] = [
   {
     code: 'dangling-target',
     severity: 'error',
-    means: 'something leads to a screen that does not exist',
+    means: 'a reference to a screen that does not exist',
     *find(lint) {
       for (const { pointer, to } of lint.parts.targets)
         if (!lint.graph.screens.has(to)) yield danglingFinding(lint, { pointer, to });
@@ -58,7 +58,7 @@ export const nameRules: readonly LintRule[] = [
   {
     code: 'unused-migration',
     severity: 'warning',
-    means: 'a migration from this or a later version, which never happens',
+    means: 'a migration from this or a later version is never used',
     *find({ flow }) {
       for (const version of Object.keys(flow.migrate ?? {})) {
         if (Number(version) < flow.version) continue;
@@ -74,7 +74,7 @@ function nameFinding({ pointer, isKey }: Pick<Named, 'pointer' | 'isKey'>, messa
   return { pointer, ...(isKey && { at: 'key' }), message: capitalize(message), fix };
 }
 
-// What leads nowhere otherwise, and is the name or its beginning without the signs that no name has.
+// A dangling id that equals the name, or its start, without the invalid characters.
 function findMeantName({ parts, graph }: Lint, name: string): string | undefined {
   const bare = bareName(name);
   const lost = parts.targets.map(({ to }) => to).filter((to) => isName(to) && !graph.screens.has(to));
@@ -102,7 +102,7 @@ function* listNames(flow: Flow): Iterable<Named> {
   }
 }
 
-/** Where each migration entry takes its conversations in the end: later entries may rename the screen again. */
+/** The final target of each migration entry: later entries may rename the screen again. */
 export function listMigrations(flow: Flow): { pointer: string; to: string }[] {
   const entries = Object.entries(flow.migrate ?? {}).sort(([a], [b]) => Number(a) - Number(b));
   return entries.flatMap(([version, { screens = {} }], at) =>

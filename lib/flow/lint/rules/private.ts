@@ -1,4 +1,4 @@
-// Private variables: where their values would go into something that is kept and shown as it is.
+// Private variables: values that would be copied into something stored and shown in plain text.
 
 import type { Screen, Variable } from '../../format/flow.ts';
 import { capitalize, describePlace } from '../../format/problem.ts';
@@ -27,7 +27,7 @@ export const privateRules: readonly LintRule[] = [
   {
     code: 'private-copied',
     severity: 'warning',
-    means: 'the value of a private variable goes into one that is not private',
+    means: 'the value of a private variable is copied to one that is not private',
     *find(lint) {
       for (const part of lint.parts.expressions) {
         const name = part.role === 'value' ? findGiven(part, (one) => isPrivate(lint.vars.get(one))) : undefined;
@@ -62,7 +62,7 @@ interface Copy {
   readonly from: string;
 }
 
-// An item of a private list, or the output of a called flow that gives a private variable of it.
+// An item of a private list, or the output of a called flow that contains one of its private variables.
 function findCopy(lint: Lint, screen: Screen, id: string): Copy | undefined {
   const save = screen.type === 'list' ? screen.pick?.save : screen.type === 'flow' ? screen.save : undefined;
   if (save === undefined || isHidden(lint.vars.get(save))) return undefined;

@@ -17,7 +17,7 @@ export const reachRules: readonly LintRule[] = [
   {
     code: 'unreachable',
     severity: 'warning',
-    means: 'no path leads from the start to this screen, or no caller reads this text',
+    means: 'no path leads from the start to this screen, or no caller sees this text',
     *find(lint) {
       const { graph } = lint;
       if (graph.isOpen) return;
@@ -32,7 +32,7 @@ export const reachRules: readonly LintRule[] = [
   {
     code: 'dead-end',
     severity: 'error',
-    means: 'a screen that waits for an answer, and no answer leads out of it',
+    means: 'no answer leads away from this screen',
     *find(lint) {
       for (const id of readTraps(lint).deadEnds) {
         const message = `No answer leads out of screen "${id}": it has no way on, no way back, and no key that exits.`;
@@ -58,7 +58,7 @@ export const reachRules: readonly LintRule[] = [
 
 const ONE_LANGUAGE = /^\s*lang\s*==\s*(['"])([A-Za-z-]+)\1\s*$/;
 
-// An option for callers of one language, with texts for others. Only the plain comparison is read.
+// An option shown in one language only that has texts in others. Only recognizes `lang == 'x'`.
 function* findUnreadTexts({ flow, langs }: Lint): Iterable<RuleFinding> {
   for (const [id, screen] of Object.entries(flow.screens))
     for (const [at, { id: option, when = '', text }] of (screen.type === 'menu' ? screen.options : []).entries()) {

@@ -15,7 +15,7 @@ export const savedRules: readonly LintRule[] = [
   {
     code: 'wrong-save',
     severity: 'error',
-    means: 'a variable gets a value of another kind than it declares, such as a text for a number',
+    means: 'a variable is assigned a value of the wrong type, such as a text for a number',
     *find(lint) {
       const shapes = variableShapes(lint);
       for (const write of lint.parts.writes) {
@@ -30,7 +30,7 @@ export const savedRules: readonly LintRule[] = [
   {
     code: 'service-input',
     severity: 'error',
-    means: 'a call gives a service something that it does not know, or leaves out what it needs',
+    means: 'a call passes an unknown input to a service, or omits a required one',
     *find(lint) {
       const { flow, contracts, nearest, mend } = lint;
       let shapes: ReadonlyMap<string, Shape> | undefined;

@@ -38,7 +38,7 @@ export const secretRules: readonly LintRule[] = [
   {
     code: 'secret-kept',
     severity: 'error',
-    means: 'the value of a secret variable goes into one that is kept',
+    means: 'the value of a secret variable is copied to one that is stored',
     *find(lint) {
       for (const part of lint.parts.expressions) {
         if (part.role !== 'value' || part.into === 'service') continue;
@@ -62,7 +62,7 @@ export const secretRules: readonly LintRule[] = [
   {
     code: 'secret-gone',
     severity: 'error',
-    means: 'a secret variable is read after the turn in which it was set, where it is always null',
+    means: 'a secret variable is read in a later turn than it was set, when it is always null',
     *find(lint) {
       const fresh = new Map<string, Set<string>>();
       for (const part of lint.parts.expressions) {

@@ -1,5 +1,5 @@
-// Signs: expressions that cannot be read, with those of other languages; and signs that were left out, such as "=" before an expression or
-// braces around a path.
+// Syntax of expressions, including operators of other languages, and missing syntax, such as "=" before an expression or braces around a
+// path.
 
 import { FUNCTIONS, type FunctionName } from '../../expression/functions.ts';
 import { type Node, parseExpression } from '../../expression/parse.ts';
@@ -18,7 +18,7 @@ export const signRules: readonly LintRule[] = [
   {
     code: 'expr',
     severity: 'error',
-    means: 'an expression cannot be read',
+    means: 'an expression has a syntax error',
     *find({ flow, parts }) {
       for (const part of parts.expressions)
         if (!part.compiled.ok) yield unreadableExpression(part, part.compiled.error);
@@ -38,7 +38,7 @@ export const signRules: readonly LintRule[] = [
   {
     code: 'missing-equals',
     severity: 'warning',
-    means: 'a value is the plain text of a path or an expression, or has braces, and is passed on as it stands',
+    means: 'a value is a plain text that looks like an expression',
     *find(lint) {
       for (const part of lint.parts.literals) {
         const finding = missingEquals(lint, part);
@@ -49,7 +49,7 @@ export const signRules: readonly LintRule[] = [
   {
     code: 'single-braces',
     severity: 'warning',
-    means: 'a text prints the name of a variable in single braces instead of its value',
+    means: 'a placeholder has single braces, so the text prints the name of the variable',
     *find(lint) {
       for (const part of lint.parts.wordings) {
         for (const match of part.source.matchAll(SINGLE_BRACES)) {
@@ -77,7 +77,8 @@ export const signRules: readonly LintRule[] = [
   {
     code: 'missing-braces',
     severity: 'warning',
-    means: 'a text prints the name of a variable, with or without the sign of another language, instead of its value',
+    means:
+      'a text prints the name of a variable instead of its value, with or without the placeholder syntax of another language',
     *find(lint) {
       for (const part of lint.parts.wordings) yield* missingBraces(lint, part);
     },
@@ -104,7 +105,7 @@ function unreadableExpression({ pointer, shift, source, role }: Expressions[numb
 
 const PATH = '([A-Za-z]\\w*)(?:\\.[A-Za-z_]\\w*|\\[\\d{1,6}\\])*';
 
-// Signs and words of other languages, and what says the same here; `$1` is what the pattern keeps.
+// Operators and keywords of other languages, and their equivalents; `$1` is the captured part.
 const SIGNS: readonly (readonly [RegExp, string])[] = [
   [/^={3}/, '=='],
   [/^!={2}/, '!='],
@@ -122,10 +123,10 @@ const SIGNS: readonly (readonly [RegExp, string])[] = [
   [/^[‘’“”`]([^‘’“”`'"\\]*)[‘’“”`]/, "'$1'"],
 ];
 
-// A word that is the last thing of the expression; behind more than a word the quotation mark may be missing anywhere.
+// An unclosed quote before the last word of an expression. Before more than a word, it could be closed anywhere.
 const OPEN_TEXT = /^'[\w-]+$/;
 
-/** Functions of other languages, in small letters, and ours that takes the same. */
+/** Functions of other languages, in lower case, and our equivalents. */
 const SAME_FUNCTIONS: ReadonlyMap<string, FunctionName> = new Map(
   Object.entries({
     num: ['number', 'tonumber', 'parseint', 'parsefloat', 'int', 'float', 'value'],
@@ -142,7 +143,7 @@ const SAME_FUNCTIONS: ReadonlyMap<string, FunctionName> = new Map(
 
 type SignMend = Required<Pick<Mend, 'old' | 'text'>>;
 
-/** What is written at an offset in another language, and the same in this one. */
+/** Foreign syntax at an offset, and its replacement. */
 function mendSign(source: string, offset: number): SignMend | undefined {
   const rest = source.slice(offset);
   for (const [sign, instead] of SIGNS) {
@@ -210,9 +211,9 @@ function joinTexts(source: string): string {
   return `=${parts.join(' + ')}`;
 }
 
-/** Whether a plain text can be read as an expression that computes something of variables. */
+/** Whether a plain text is an expression over variables. */
 function isExpression(lint: Lint, part: Literals[number]): boolean {
-  // Words that hang together, such as a date or a code, are no expression.
+  // A single word, such as a date or a code, is not an expression.
   if (/^[\w./-]*$/.test(part.source) || !/[A-Za-z]/.test(part.source)) return false;
   try {
     const { root, names } = parseExpression(part.source);
@@ -226,7 +227,7 @@ function computes(node: Node): boolean {
   return node.kind === 'call' || node.kind === 'binary' || node.kind === 'choice';
 }
 
-// `name or phone` may be words; calls and signs of arithmetic are none.
+// `name or phone` may be prose; function calls and arithmetic are not.
 const isCertain = (source: string) => /[*+%<>=(]/.test(source);
 
 const SINGLE_BRACES = new RegExp(`(?<![{\\\\$])(\\$?)\\{(\\s*(${PATH})\\s*(?:\\|[^{}]*)?)\\}(?!\\})`, 'g');
@@ -236,7 +237,7 @@ const DOTTED = /(?<![\w.{$@/=-])[A-Za-z]\w*(?:\.[A-Za-z_]\w*)+(?![\w(}@/-])/g;
 
 function* missingBraces(lint: Lint, part: Wordings[number]): Iterable<RuleFinding> {
   const { pointer, source } = part;
-  // One problem at a time: what is wrong with the expression is said by its own rule.
+  // Other rules report syntax errors.
   if (!part.compiled.ok) return;
   const place = capitalize(describePlace(pointer));
   const find = (text: string, path: string, at: number): RuleFinding => ({
@@ -260,7 +261,7 @@ function* missingBraces(lint: Lint, part: Wordings[number]): Iterable<RuleFindin
     }
     for (const { 0: path, index } of source.matchAll(DOTTED)) {
       const sample = readSample(lint.vars, path);
-      // Only fields that a sample has: a dot without a space may end a sentence.
+      // Only fields that the sample has: a dot may also end a sentence.
       if (sample !== undefined && typeof sample !== 'object') yield find(path, path, index);
     }
   }

@@ -1,4 +1,4 @@
-// Texts and rules of inputs that cannot be compiled, texts in several languages, and the characters that phones can show.
+// Texts and input rules that do not compile, and characters outside the GSM alphabet.
 
 import type { Json } from '../../../json/json.ts';
 import { FILTERS } from '../../expression/filters.ts';
@@ -14,19 +14,19 @@ export const textRules: readonly LintRule[] = [
   {
     code: 'template',
     severity: 'error',
-    means: 'a text with {{ }} cannot be read',
+    means: 'a placeholder {{ }} has a syntax error',
     find: ({ parts }) => wordingFaults(parts.wordings, false),
   },
   {
     code: 'filter',
     severity: 'error',
-    means: 'a text uses a filter that does not exist, or gives it the wrong arguments',
+    means: 'a text uses an unknown filter, or passes it wrong arguments',
     find: ({ parts }) => wordingFaults(parts.wordings, true),
   },
   {
     code: 'accept',
     severity: 'error',
-    means: 'the rule of an input can accept nothing, or cannot be read',
+    means: 'an input rule is invalid, or accepts nothing',
     *find({ flow }) {
       for (const [id, screen] of Object.entries(flow.screens)) {
         if (screen.type !== 'input' || !screen.accept) continue;
@@ -47,7 +47,7 @@ export const textRules: readonly LintRule[] = [
   {
     code: 'non-gsm',
     severity: 'warning',
-    means: 'a text has characters outside the GSM alphabet, so that its screen holds less than half',
+    means: 'a text has characters outside the GSM alphabet, so its screen fits less than half',
     *find({ flow, parts }) {
       if (flow.limits?.charset === 'any') return;
       for (const { pointer, source, compiled } of parts.wordings) {
@@ -67,7 +67,7 @@ export const textRules: readonly LintRule[] = [
   },
 ];
 
-/** Signs that word processors put in the place of those of a keyboard. */
+/** Typographic characters that word processors insert, and their plain equivalents. */
 const TYPESET: ReadonlyMap<string, string> = new Map([
   ...[...'“”„«»'].map((quote) => [quote, '"'] as const),
   ...[...'‘’‚'].map((quote) => [quote, "'"] as const),
@@ -111,7 +111,7 @@ function* wordingFaults(wordings: Wordings, ofFilters: boolean): Iterable<RuleFi
   }
 }
 
-/** Filters of other languages, in small letters, and ours that prints the same. */
+/** Filters of other languages, in lower case, and our equivalents. */
 const SAME_FILTERS: ReadonlyMap<string, string> = new Map([
   ...['uppercase', 'upcase', 'toupper'].map((name) => [name, 'upper'] as const),
   ...['lowercase', 'downcase', 'tolower'].map((name) => [name, 'lower'] as const),
@@ -126,7 +126,7 @@ function mendCurrency(rest: string): Mend | undefined {
   return old === undefined ? undefined : { old, text: old.slice(0, -3) + old.slice(-3).toUpperCase() };
 }
 
-// One brace too many at both ends, or one too few at the end.
+// An extra brace at both ends, or a missing one at the end.
 function mendBraces(source: string, offset: number): Mend | undefined {
   const rest = source.slice(offset);
   const [triple, inside] = /^\{([^{}]*)\}\}\}/.exec(rest) ?? [];
@@ -144,7 +144,7 @@ function acceptFault(pointer: string, rules: { readonly [rule: string]: Json }):
   }
 }
 
-// A range whose ends are the wrong way round.
+// A range with min and max swapped.
 function mendRange([setting, ...others]: readonly Json[]): { readonly mend?: Mend } {
   if (others.length || setting === null || typeof setting !== 'object' || Array.isArray(setting)) return {};
   const { min, max } = setting as { readonly min?: Json; readonly max?: Json };

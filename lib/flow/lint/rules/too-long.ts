@@ -1,5 +1,4 @@
-// Whether screens fit a phone in every language when their values are at their longest: declared sizes, samples, and guesses where
-// nothing is declared.
+// Checks that screens fit in every language with the longest values: declared sizes, samples, and guesses where neither exists.
 
 import type { Json, JsonObject } from '../../../json/json.ts';
 import type { TemplatePath } from '../../expression/template.ts';
@@ -17,8 +16,7 @@ export const lengthRules: readonly LintRule[] = [
   {
     code: 'too-long',
     severity: 'warning',
-    means:
-      'a screen needs several pages (warning), or its end is cut off (error), when its values are at their longest',
+    means: 'with its longest values, a screen needs several pages (warning) or is truncated (error)',
     find: (lint) =>
       lint.parts.wordings.some(({ screen, compiled: template }) => screen === undefined && !template.ok)
         ? []

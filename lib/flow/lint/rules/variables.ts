@@ -1,4 +1,4 @@
-// Variables: those that are used and do not exist, those that exist and are not used, and what they begin with.
+// Variables that are not declared, not used or never set, and their defaults and samples.
 
 import { readTokens } from '../../expression/tokens.ts';
 import { nameKind } from '../../expression/values.ts';
@@ -15,7 +15,7 @@ interface Use {
   readonly pointer: string;
   readonly at?: 'key' | number;
   readonly also: readonly string[];
-  /** Whether it stands in an expression, where texts have quotation marks. */
+  /** Whether it is in an expression, where texts need quotes. */
   readonly isInExpression?: true;
   /** Whether a field of it is read: `.name` follows. */
   readonly hasField?: boolean;
@@ -25,7 +25,7 @@ export const variableRules: readonly LintRule[] = [
   {
     code: 'unknown-variable',
     severity: 'error',
-    means: 'a variable is read or set that the flow does not declare',
+    means: 'a variable is not declared',
     *find(lint) {
       for (const use of listReads(lint))
         if (!lint.vars.has(use.name) && !use.also.includes(use.name)) yield unknownVariable(lint, use);
@@ -39,11 +39,11 @@ export const variableRules: readonly LintRule[] = [
   {
     code: 'unused-variable',
     severity: 'warning',
-    means: 'a variable is declared, and nothing reads it',
+    means: 'a variable is declared and never read',
     *find(lint) {
       const read = new Set(['lang', ...listReads(lint).map(({ name }) => name)]);
       const set = new Set(lint.parts.writes.filter(({ of }) => of === undefined).map(({ name }) => name));
-      // An input must name a variable also when its rule has used the answer up: to choose a way, or to compare.
+      // An input needs a variable even if only its rule uses the answer.
       const checked = new Set(
         Object.values(lint.flow.screens).map((screen) => (screen.type === 'input' && screen.accept ? screen.save : '')),
       );
@@ -61,7 +61,7 @@ export const variableRules: readonly LintRule[] = [
   {
     code: 'never-set',
     severity: 'warning',
-    means: 'a variable is read, and nothing gives it a value: it is always null',
+    means: 'a variable is read and never set, so it is always null',
     *find(lint) {
       const { flows, vars, parts } = lint;
       if (!flows) return;
@@ -89,7 +89,7 @@ export const variableRules: readonly LintRule[] = [
   {
     code: 'door-variable',
     severity: 'error',
-    means: 'a variable that doors fill with a text is declared with another type',
+    means: 'a variable that the server fills with a text is declared with another type',
     *find({ vars }) {
       for (const [name, { type }] of vars) {
         if (!Object.hasOwn(DOOR_NAMES, name) || type === 'string') continue;
@@ -102,8 +102,7 @@ export const variableRules: readonly LintRule[] = [
   {
     code: 'wrong-default',
     severity: 'error',
-    means:
-      'the default or sample of a variable is not of its type, longer than its max, or refused by the check of its input',
+    means: 'the default or sample of a variable has the wrong type, exceeds its max, or is rejected by its input',
     *find(lint) {
       const { flow, vars } = lint;
       yield* findRefusedSamples(lint);
@@ -131,11 +130,11 @@ export const variableRules: readonly LintRule[] = [
   },
 ];
 
-/** The variables that this flow sets, or that another gives it when it calls it. */
+/** Variables that this flow sets, or that a calling flow passes in. */
 function* listGivenNames({ flow, flows, parts, vars, varNames, nearest }: Lint): Iterable<string> {
   for (const { name, of } of parts.writes) {
     if (of !== undefined && of !== flow.flow) continue;
-    // A misspelt name is reported as such.
+    // A misspelt name counts as the most similar variable.
     const similar = vars.has(name) ? name : nearest(name, varNames);
     if (similar !== undefined) yield similar;
   }
@@ -144,7 +143,7 @@ function* listGivenNames({ flow, flows, parts, vars, varNames, nearest }: Lint):
       if (screen.type === 'flow' && screen.flow === flow.flow) yield* Object.keys(screen.with ?? {});
 }
 
-/** Every place where the flow reads a variable. */
+/** All reads of variables. */
 function listReads({ flow, parts }: Lint): Use[] {
   const uses: Use[] = [];
   for (const { pointer, source, shift, also, compiled } of parts.expressions) {
@@ -198,7 +197,7 @@ function unknownVariable(lint: Lint, use: Use, of?: string): RuleFinding {
   };
 }
 
-// A word that is a text of the flow, the field of a row, or a misspelt variable.
+// A choice without quotes, a field of `row`, or a misspelt variable.
 function mendUse(lint: Lint, { name, pointer, also, isInExpression, hasField }: Use): { readonly mend?: Mend } {
   if (isInExpression && listChoices(lint).has(name)) return { mend: { old: name, text: `'${name}'` } };
   const [, screen = ''] = parsePointer(pointer);

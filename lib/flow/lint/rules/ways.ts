@@ -1,4 +1,4 @@
-// Ways on: conditions that never hold or leave none, the keys that callers press, and options that say the same or their own number.
+// Ways that are never taken or may all be false, conflicting keys, and options with the same text or a typed number.
 
 import { toAsciiDigits } from '../../expression/values.ts';
 import {
@@ -17,7 +17,7 @@ export const wayRules: readonly LintRule[] = [
   {
     code: 'shadowed-way',
     severity: 'error',
-    means: 'a way stands behind one that is always taken',
+    means: 'a way comes after one that is always taken',
     *find({ parts }) {
       for (const { pointer, ways } of parts.ways) {
         for (const [at, { when, to }] of ways.entries()) {
@@ -43,7 +43,7 @@ export const wayRules: readonly LintRule[] = [
   {
     code: 'no-else',
     severity: 'error',
-    means: 'every way has a condition, so that there may be none',
+    means: 'every way has a condition, so none may hold',
     *find({ parts }) {
       for (const { pointer, ways } of parts.ways) {
         const last = ways.at(-1);
@@ -58,7 +58,7 @@ export const wayRules: readonly LintRule[] = [
   {
     code: 'constant-when',
     severity: 'warning',
-    means: 'a condition without a variable, which is always the same',
+    means: 'a condition without variables is constant',
     *find({ parts }) {
       for (const { pointer, role, source, compiled } of parts.expressions) {
         if (role !== 'condition' || !compiled.ok || compiled.value.names.length) continue;
@@ -70,7 +70,7 @@ export const wayRules: readonly LintRule[] = [
   {
     code: 'key-clash',
     severity: 'error',
-    means: 'one key would do two things',
+    means: 'a key has two meanings',
     *find({ flow, keys }) {
       yield* navigationClashes(keys, flow.keys ?? {});
       for (const [id, screen] of Object.entries(flow.screens))
@@ -80,11 +80,11 @@ export const wayRules: readonly LintRule[] = [
   {
     code: 'same-words',
     severity: 'warning',
-    means: 'two options of a menu say the same, so that callers cannot tell them apart',
+    means: 'two options of a menu have the same text',
     *find({ flow, langs }) {
       for (const [id, screen] of Object.entries(flow.screens)) {
         if (screen.type !== 'menu') continue;
-        // Of options that conditions show, only one may be there.
+        // Options with conditions may exclude each other.
         const shown = [...screen.options.entries()].filter(
           ([, { when, hidden: isHidden }]) => when === undefined && !isHidden,
         );
@@ -107,7 +107,7 @@ export const wayRules: readonly LintRule[] = [
   {
     code: 'typed-number',
     severity: 'warning',
-    means: 'the text of an option begins with its number, which the menu writes too',
+    means: 'the text of an option starts with its number, which the menu prints anyway',
     *find({ flow, parts }) {
       for (const { pointer, source } of parts.wordings) {
         const [, id, at] = /^\/screens\/([^/]+)\/options\/(\d+)\/text(?:\/|$)/.exec(pointer) ?? [];
@@ -176,7 +176,7 @@ function readWords(text: Text, lang: string): string | undefined {
 
 const NUMBERED = /^(\d{1,2})\s?[.):-]\s+(?=\S)/;
 
-/** The number or key that the menu writes before an option. */
+/** The number or key printed before an option. */
 function readNumber(options: readonly Option[], at: number): string {
   const own = options[at]?.key;
   return own ?? String(options.slice(0, at + 1).filter(({ key }) => key === undefined).length);
