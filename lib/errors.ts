@@ -12,7 +12,7 @@ export const ERROR_CODES = {
   ERR_INPUT: { retry: false, means: 'a request is malformed or breaks a limit' },
   ERR_RECORD: { retry: false, means: 'a stored session record is foreign, future, tampered with or unreadable' },
   ERR_MACHINE: { retry: false, means: 'a state machine failed while handling an event' },
-  ERR_TURN_LIMIT: { retry: false, means: 'a turn exceeded its limit of steps, hops or tries' },
+  ERR_TURN_LIMIT: { retry: false, means: 'a turn exceeded a limit: of steps, timers, or characters of its record' },
   ERR_CONFLICT: { retry: true, means: 'another writer came first; reload and try again' },
   ERR_EXISTS: { retry: false, means: 'a document with this id or unique key already exists' },
   ERR_NOT_FOUND: { retry: false, means: 'nothing is stored under this key' },

@@ -26,8 +26,9 @@ export type {
   ToolOutcome,
   TurnSecrets,
 } from './responder.ts';
+export type { ModelEndpoint } from './responders/chat-completions.ts';
 export { type FlowResponder, type FlowResponderOptions, flowResponder, TOOL_SERVICE } from './responders/flow.ts';
-export type { ModelEndpoint } from './responders/model.ts';
+export type { LanguageModel, ModelCall, StreamPart } from './responders/language-model.ts';
 export { type ModelOptions, modelResponder } from './responders/model.ts';
 export { ROOM_EVENTS, type Room, type RoomEvent } from './room.ts';
 export type {

@@ -51,6 +51,8 @@ export const AGENT_LIMITS = {
   modelSteps: 16,
   /** Retries of a request that has not returned anything yet. */
   modelRetries: 2,
+  /** Milliseconds that such a retry may be asked to wait; a provider that wants more is told to the user at once. */
+  modelRetryMs: 5_000,
   /** Timeouts in milliseconds for the start of a model's response, and between chunks. */
   modelAnswerMs: 120_000,
   modelStallMs: 60_000,

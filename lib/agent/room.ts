@@ -148,11 +148,11 @@ const TOPIC = 'agent/calls';
  */
 export async function openOffers({ runs, channel, room, onProblem }: OffersOptions): Promise<Offers> {
   async function take(session: string): Promise<CallEvent[]> {
-    const taken: CallEvent[] = [];
+    const events: CallEvent[] = [];
     for (const run of await runs.open(session))
       for (const call of run.context.calls.filter(isNotOffered))
-        if (await runs.handOut(run.id, call.id)) taken.push(callEvent(run, call));
-    return taken;
+        if (await runs.handOut(run.id, call.id)) events.push(callEvent(run, call));
+    return events;
   }
 
   async function offerToRoom(session: string): Promise<void> {

@@ -142,8 +142,8 @@ function readLink(tag: number, cursor: Cursor): CborValue | undefined {
   const value = tag === LINK_TAG ? readValue(cursor) : undefined;
   if (!(value instanceof Uint8Array) || value.length !== LINK_BYTES) return undefined;
   const [zero, version, codec, hash, size] = value;
-  const known = zero === 0 && version === 1 && (codec === 0x71 || codec === 0x55) && hash === 0x12 && size === 32;
-  return known ? { cid: value.subarray(1) } : undefined;
+  const isSupported = zero === 0 && version === 1 && (codec === 0x71 || codec === 0x55) && hash === 0x12 && size === 32;
+  return isSupported ? { cid: value.subarray(1) } : undefined;
 }
 
 function readSimple(first: number, cursor: Cursor): CborValue | undefined {

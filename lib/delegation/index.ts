@@ -6,6 +6,7 @@ export {
   type Delegations,
   type DelegationsOptions,
   delegations,
+  type InvocationRequest,
 } from './delegations.ts';
 export {
   type Accepted,

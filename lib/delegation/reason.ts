@@ -49,7 +49,7 @@ export interface Refused {
 const REFUSALS = new Map<TokenReason, Refused>();
 
 export function refuse(reason: TokenReason): Refused {
-  const known = REFUSALS.get(reason) ?? Object.freeze({ ok: false, reason });
-  REFUSALS.set(reason, known);
-  return known;
+  const refusal = REFUSALS.get(reason) ?? Object.freeze({ ok: false, reason });
+  REFUSALS.set(reason, refusal);
+  return refusal;
 }

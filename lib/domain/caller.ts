@@ -1,22 +1,22 @@
-// Who asks: an API key's principal, roles and tenant; and which role each action needs.
+// Callers: the principal, roles and tenant of an API key, and the roles that each action requires.
 
 import { refuse } from './problems.ts';
 
-/** What a caller may be; one may be several. */
+/** The roles of callers; a caller may have several. */
 export const ROLES = ['controller', 'representative', 'voter', 'issuer', 'operator'] as const;
 /** One of `ROLES`. */
 export type Role = (typeof ROLES)[number];
 
-/** Who asks: a DID with its roles, in a tenant. */
+/** An authenticated principal with its roles in a tenant. */
 export interface Caller {
   /** The DID that acts: controller of what it creates, the voter, the proposer. */
   readonly principal: string;
   readonly roles: ReadonlySet<Role>;
-  /** Nothing of another tenant exists for this caller. */
+  /** Callers see only their own tenant. */
   readonly tenant: string;
 }
 
-/** Action → the roles that may do it; one is enough. Reading needs a known key and no role. */
+/** Action → the roles that permit it, any of which suffices. Reading requires a valid key but no role. */
 export const PERMITTED = {
   'create twins': ['controller', 'operator'],
   'change twins': ['controller', 'operator'],
@@ -34,7 +34,7 @@ export const PERMITTED = {
 
 export type Action = keyof typeof PERMITTED;
 
-/** A request that is read only once its caller's rights are known; it is given what the request is about, as it is now. */
+/** A request whose body is read only after the caller was authorised; `read` gets the current state of its subject. */
 export interface LazyRequest<Subject, Request> {
   readonly read: (present: Subject) => Promise<Request>;
 }

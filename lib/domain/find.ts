@@ -1,4 +1,4 @@
-// Finding twins: one by DID, alias or external id within a tenant, if it is visible; the pages of a query; foreign names.
+// Lookups of twins: by DID or alias within a tenant, page by page, and names that belong to other records.
 
 import { timeSlice } from '../clock.ts';
 import { COMMON_LIMITS } from '../common-limits.ts';
@@ -12,46 +12,46 @@ import { DOMAIN_LIMITS } from './limits.ts';
 import { refuse } from './problems.ts';
 import type { Domain, StoredDomain } from './twin/record.ts';
 
-/** What is about to be read: one domain by its DID, everything of a tenant, or everything. */
+/** The scope of a read: one domain by DID, one tenant, or everything. */
 export type VoteScope = { readonly domain: string } | { readonly tenant: string } | 'all';
 
 /**
- * Lets every vote in the scope that is over take effect on its domain; whether there was one. Rejects with an error
- * that may be tried again when that cannot be done now: then the domains do not say what they are.
+ * Applies every closed vote in the scope to its domain; resolves to whether there was one. Rejects with a retryable error
+ * when that fails, because the stored domains are stale then.
  */
 export type SettleVotes = (scope: VoteScope) => Promise<boolean>;
 
 /** For deployments without votes. */
 export const NO_VOTES: SettleVotes = async () => false;
 
-/** A twin of the tenant by DID or alias; undefined when there is none, or it is not visible yet. */
+/** The tenant's twin with this DID or alias; undefined when it does not exist or is not visible yet. */
 export async function findDomain(
   documents: DocumentStore,
   tenant: string,
   reference: string,
 ): Promise<Domain | undefined> {
   const own = isDid(reference) && mayBeId(reference) ? await documents.get<StoredDomain>(DOMAIN, reference) : undefined;
-  const found = own?.body.tenant === tenant ? own : await byAlias(documents, tenant, reference);
-  return found && (await isVisible(documents, found)) ? found : undefined;
+  const twin = own?.body.tenant === tenant ? own : await byAlias(documents, tenant, reference);
+  return twin && (await isVisible(documents, twin)) ? twin : undefined;
 }
 
-/** Where domains are read as their votes have left them. */
+/** Dependencies of reads that apply closed votes first. */
 export interface ReadDeps {
   readonly documents: DocumentStore;
   readonly settleVotes: SettleVotes;
 }
 
-/** As {@link findDomain}, after every vote about it that is over has taken effect. */
+/** Like {@link findDomain}, after applying closed votes about the domain. */
 export async function findSettled(
   { documents, settleVotes }: ReadDeps,
   tenant: string,
   reference: string,
 ): Promise<Domain | undefined> {
-  const found = await findDomain(documents, tenant, reference);
-  return found && (await settleVotes({ domain: found.id })) ? findDomain(documents, tenant, found.id) : found;
+  const twin = await findDomain(documents, tenant, reference);
+  return twin && (await settleVotes({ domain: twin.id })) ? findDomain(documents, tenant, twin.id) : twin;
 }
 
-/** Whether this may be the id of a document: it is not empty, and not too long. */
+/** Whether the text is a valid document id: not empty and not too long. */
 export function mayBeId(text: string): boolean {
   return text !== '' && text.length <= COMMON_LIMITS.keyChars;
 }
@@ -61,7 +61,7 @@ async function byAlias(documents: DocumentStore, tenant: string, alias: string):
   return (await documents.find<StoredDomain>(DOMAIN, { index: 'alias', where, limit: 1 })).items[0];
 }
 
-/** A part that was written before its parent counts from the moment that the parent names it, and counts itself. */
+/** A provisional part becomes visible once its parent lists it and is visible itself. */
 export async function isVisible(documents: DocumentStore, { body }: Domain): Promise<boolean> {
   if (body.provisionalSince === null || body.leaving || body.parent === null) return true;
   const parent = await documents.get<StoredDomain>(DOMAIN, body.parent);
@@ -74,7 +74,7 @@ export async function requireDomain(documents: DocumentStore, { tenant }: Caller
   return requireActive(await findDomain(documents, tenant, reference), reference);
 }
 
-/** As {@link requireDomain}, after every vote about it that is over has taken effect. */
+/** Like {@link requireDomain}, after applying closed votes about the domain. */
 export async function requireSettled(
   reading: ReadDeps,
   { tenant }: Pick<Caller, 'tenant'>,
@@ -84,15 +84,15 @@ export async function requireSettled(
 }
 
 /** The twin; throws `not-found` when there is none. */
-export function requireFound<D extends Domain>(found: D | undefined, reference: string): D {
-  if (found) return found;
+export function requireFound<D extends Domain>(twin: D | undefined, reference: string): D {
+  if (twin) return twin;
   throw refuse('not-found', `There is no domain ${JSON.stringify(reference)}.`);
 }
 
 function requireActive(twin: Domain | undefined, reference: string): Domain {
-  const found = requireFound(twin, reference);
-  if (found.body.status !== 'Deactivated') return found;
-  throw refuse('gone', `${found.body.did} was deactivated. Its history stays readable.`);
+  const present = requireFound(twin, reference);
+  if (present.body.status !== 'Deactivated') return present;
+  throw refuse('gone', `${present.body.did} was deactivated. Its history stays readable.`);
 }
 
 export interface PageQuery extends Omit<Query, 'cursor'> {
@@ -110,8 +110,8 @@ export interface FoundPage<Body extends JsonObject> {
 const FIRST_CHUNK = 8;
 
 /**
- * As `documents.find`, but a page of large documents ends after about DOMAIN_LIMITS.pageBytes and has a next one; throws
- * `bad-cursor` for a cursor that is damaged or belongs to another query.
+ * Like `documents.find`, but ends a page after about DOMAIN_LIMITS.pageBytes. Throws `bad-cursor` for a cursor that is
+ * damaged or belongs to another query.
  */
 export async function findPage<Body extends JsonObject>(
   documents: DocumentStore,
@@ -123,10 +123,10 @@ export async function findPage<Body extends JsonObject>(
   let size = 0;
   for (let next = cursor; ; ) {
     const mean = items.length ? size / items.length : DOMAIN_LIMITS.pageBytes / FIRST_CHUNK;
-    const wanted = Math.max(1, Math.floor((DOMAIN_LIMITS.pageBytes - size) / (mean + 1)));
+    const count = Math.max(1, Math.floor((DOMAIN_LIMITS.pageBytes - size) / (mean + 1)));
     const page = await findChunk<Body>(documents, kind, {
       ...query,
-      limit: Math.min(wanted, limit - items.length),
+      limit: Math.min(count, limit - items.length),
       cursor: next,
     });
     for (const item of page.items) {
@@ -136,7 +136,7 @@ export async function findPage<Body extends JsonObject>(
     if (page.next === undefined) return { items, size };
     if (items.length >= limit || size >= DOMAIN_LIMITS.pageBytes) return { items, size, next: page.next };
     next = page.next;
-    // A store in this process answers without letting go of it.
+    // In-process stores never yield to the event loop.
     await pause();
   }
 }
@@ -155,7 +155,7 @@ async function findChunk<Body extends JsonObject>(
   }
 }
 
-/** All documents of a query, one page after the other. */
+/** All documents of a query, page by page. */
 export async function* findPages<Body extends JsonObject>(
   documents: DocumentStore,
   kind: Kind,
@@ -168,7 +168,7 @@ export async function* findPages<Body extends JsonObject>(
   }
 }
 
-/** Throws `bad-limit` unless a page may have so many items. */
+/** Throws `bad-limit` for a page size out of range. */
 export function requireLimit(limit: number): void {
   if (Number.isInteger(limit) && limit >= 1 && limit <= COMMON_LIMITS.pageSizeMax) return;
   throw refuse('bad-limit', `limit=${limit} is not a whole number from 1 to ${COMMON_LIMITS.pageSizeMax}.`);
@@ -182,22 +182,22 @@ export function cursorError(): TwinlineError {
 }
 
 export interface Names {
-  /** Of the record that has, or gets, the names. */
+  /** The record that the names belong to. */
   readonly did: string;
   readonly names: readonly string[];
-  /** Names that it has already: they are not looked at again. @default none */
+  /** Names that the record already has, which are not checked again. @default none */
   readonly before?: readonly string[];
 }
 
 /**
- * Throws `already-exists`, with each field, when a new name is the DID of another twin or protocol of any tenant. A DID
- * that is made later is never one of these names, because it is made at random.
+ * Throws `already-exists`, listing the fields, when a new name is the DID of another twin or protocol in any tenant.
+ * DIDs minted later are random, so they never collide with a name.
  */
 export async function refuseForeignDids(documents: DocumentStore, { did, names, before = [] }: Names): Promise<void> {
   const isForeign = async (name: string) => {
     if (name === did || before.includes(name) || !isDid(name) || !mayBeId(name)) return false;
     return [await documents.get(DOMAIN, name), await documents.get(PROTOCOL, name)].some(
-      (found) => found !== undefined,
+      (document) => document !== undefined,
     );
   };
   const foreign = await Promise.all(names.map(isForeign));

@@ -1,4 +1,4 @@
-// Idempotency-Key: the same request gets the same first answer, also from another instance and after a crash.
+// Idempotency keys: a repeated request gets the first answer, across instances and crashes.
 
 import { createHash } from 'node:crypto';
 import { type Clock, settledTime } from '../clock.ts';
@@ -10,26 +10,26 @@ import { IDEMPOTENCY } from './kinds.ts';
 import { DOMAIN_LIMITS } from './limits.ts';
 import { isRefusal, refuse } from './problems.ts';
 
-/** A request that may come more than once. */
+/** A request that a client may repeat. */
 export interface Repeatable {
-  /** Whose key it is and for what: tenant, principal, method and path. */
+  /** The scope of the key: tenant, principal, method and path. */
   readonly scope: readonly string[];
   /** The Idempotency-Key header, 1 to DOMAIN_LIMITS.idempotencyKeyChars characters. */
   readonly key: string;
-  /** The request's content; a key never stands for two contents. */
+  /** The request's content; reusing a key with other content is an error. */
   readonly content: string;
 }
 
 type Memory = {
   readonly content: string;
-  /** Given out before the work begins, so that a second try makes the same thing. Missing in documents of earlier versions. */
+  /** Reserved before the work starts, so that a retry creates the same thing. Absent in documents of earlier versions. */
   readonly token?: string;
   /** In documents of earlier versions: a DID that ends with the token. */
   readonly did?: string;
   readonly expiresAt: number;
 } & ({ readonly state: 'running'; readonly since: number } | { readonly state: 'done'; readonly answer: JsonObject });
 
-/** Does work once per request. */
+/** Runs work once per request. */
 export interface Idempotency {
   /**
    * Runs `work` with a random token of 32 hex digits that stays the same for the request, for the id of what it makes; or
@@ -37,14 +37,14 @@ export interface Idempotency {
    * `in-progress` when the first is not done within DOMAIN_LIMITS.idempotencyWaitMs.
    */
   runOnce<A extends JsonObject>(request: Repeatable, work: (token: string) => Promise<A>): Promise<A>;
-  /** Forgets what has expired; how many. */
+  /** Deletes expired answers; returns how many. */
   sweep(now: number, limit: number): Promise<number>;
 }
 
 const POLL_MS = 20;
 
 /**
- * Opens the memory of answers to requests that carry an idempotency key.
+ * Opens the store of answers to requests with an idempotency key.
  * @example
  * const documents = memoryDocuments();
  * await documents.declare(DOMAIN_KINDS);
@@ -69,7 +69,7 @@ export function idempotency(options: { documents: DocumentStore; clock: Clock })
     return inserted.kind === 'inserted' ? inserted : undefined;
   }
 
-  // Of one whose worker died, or whose time is over.
+  // Takes over a request whose worker died, or whose answer has expired.
   async function takeOver(old: StoredDocument<Memory>, content: string): Promise<StoredDocument<Memory> | undefined> {
     const body = begin(content, old.body.expiresAt <= settledTime(clock) ? randomToken() : readToken(old.body));
     const result = await documents.replace(IDEMPOTENCY, old.id, old.revision, body);
@@ -86,7 +86,7 @@ export function idempotency(options: { documents: DocumentStore; clock: Clock })
       return answer;
     } catch (error) {
       if (isRefusal(error)) await documents.remove(IDEMPOTENCY, mine.id, mine.revision);
-      // A store that failed may have done the work: the next try goes on at once, with the same token.
+      // The store may have committed the work before it failed: the next try continues at once, with the same token.
       else await documents.replace(IDEMPOTENCY, mine.id, mine.revision, { ...mine.body, since: 0 }).catch(() => {});
       throw error;
     }
@@ -98,13 +98,13 @@ export function idempotency(options: { documents: DocumentStore; clock: Clock })
       const id = digest([...scope, key]);
       const print = digest([content]);
       for (const until = clock.monotonic() + DOMAIN_LIMITS.idempotencyWaitMs; ; await clock.wait(POLL_MS)) {
-        const known = await documents.get<Memory>(IDEMPOTENCY, id);
+        const memory = await documents.get<Memory>(IDEMPOTENCY, id);
         const now = clock.now();
-        if (known && known.body.expiresAt > settledTime(clock)) {
-          if (known.body.content !== print) throw mismatch(key);
-          if (known.body.state === 'done') return known.body.answer as A;
+        if (memory && memory.body.expiresAt > settledTime(clock)) {
+          if (memory.body.content !== print) throw mismatch(key);
+          if (memory.body.state === 'done') return memory.body.answer as A;
         }
-        const mine = known ? isStale(known.body, now) && (await takeOver(known, print)) : await reserve(id, print);
+        const mine = memory ? isStale(memory.body, now) && (await takeOver(memory, print)) : await reserve(id, print);
         if (mine) return finish(mine, work);
         if (clock.monotonic() >= until)
           throw refuse(

@@ -1,11 +1,11 @@
-// The reasons for which the domain refuses what it was asked: a stable code and its meaning.
+// Refusals of the domain service: stable codes and their meaning.
 
 import { COMMON_LIMITS } from '../common-limits.ts';
 import { cutList, cutText, type Detail, TwinlineError } from '../errors.ts';
 import type { JsonFlaw } from '../json/reader.ts';
 import { DOMAIN_LIMITS } from './limits.ts';
 
-/** Reason → its meaning. The words are part of the interface: they end the `type` of a problem document. */
+/** Reason → title. Reasons are part of the interface: the `type` of a problem document ends with one. */
 export const PROBLEMS = {
   'bad-request': { title: 'The request cannot be read' },
   'bad-cursor': { title: 'The cursor is damaged or belongs to another list' },
@@ -43,24 +43,24 @@ export const PROBLEMS = {
   'precondition-required': { title: 'If-Match is needed' },
 } as const satisfies Record<string, { title: string }>;
 
-/** A word for a rule of the registry that was broken; see `PROBLEMS`. */
+/** The code of a refusal; see `PROBLEMS`. */
 export type Reason = keyof typeof PROBLEMS;
 
-/** What a refusal says besides its reason. */
+/** Further parts of a refusal. */
 export interface RefusalParts {
   readonly details?: readonly Detail[];
   readonly cause?: unknown;
 }
 
-/** The error of a refusal; long texts are cut, and long lists of details. `message` is one sentence: what was tried, with which value, why not, what to do. */
+/** Makes the error of a refusal; truncates long texts and lists. `message` says in one sentence what was tried, with which value, why it failed and what to do. */
 export function refuse(reason: Reason, message: string, parts: RefusalParts = {}): TwinlineError {
-  const given = parts.details ?? [];
-  const cut = given.slice(0, COMMON_LIMITS.problemDetails).map(({ field, error }) => ({
+  const allDetails = parts.details ?? [];
+  const cut = allDetails.slice(0, COMMON_LIMITS.problemDetails).map(({ field, error }) => ({
     field: cutText(field, DOMAIN_LIMITS.problemFieldChars),
     error: cutText(error, DOMAIN_LIMITS.problemFieldChars),
   }));
   const details = cutList(cut, ({ field, error }) => field + error);
-  const more = given.length - details.length;
+  const more = allDetails.length - details.length;
   const rest = more > 0 ? ` The list ends after ${details.length}; ${more} more are not in it.` : '';
   return new TwinlineError('ERR_REFUSED', cutText(message, DOMAIN_LIMITS.problemChars) + rest, {
     ...parts,
@@ -69,19 +69,19 @@ export function refuse(reason: Reason, message: string, parts: RefusalParts = {}
   });
 }
 
-/** The error of an input that breaks the rules of its schema or of the domain, field by field. */
+/** Makes the error of an invalid input, field by field. */
 export function invalid(message: string, details: readonly Detail[]): TwinlineError {
   return refuse('invalid', message, { details });
 }
 
-/** Throws `too-large` for what would leave no room in its document for what the service adds to it later. */
+/** Throws `too-large` for content that leaves no room in its document for what the service adds later. */
 export function requireFits(content: object, what: string): void {
   const bytes = Buffer.byteLength(JSON.stringify(content));
   if (bytes <= DOMAIN_LIMITS.contentBytes) return;
   throw refuse('too-large', `${what} takes ${bytes} bytes to store; ${DOMAIN_LIMITS.contentBytes} are allowed.`);
 }
 
-/** Whether this error is a refusal, for this reason when one is given. */
+/** Whether the error is a refusal (for the given reason, if any). */
 export function isRefusal(error: unknown, reason?: Reason): error is TwinlineError {
   if (!(error instanceof TwinlineError) || error.code !== 'ERR_REFUSED') return false;
   return reason === undefined || error.reason === reason;

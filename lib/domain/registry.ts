@@ -1,4 +1,4 @@
-// The registry of twins: everything that can be asked of protocols and domains, over one document store.
+// The registry of twins: operations on protocols and domains over one document store.
 
 import type { Clock } from '../clock.ts';
 import { requireGiven } from '../given.ts';
@@ -42,7 +42,7 @@ export interface RegistryOptions {
 /** Every function throws refusals of problems.ts. A `did` may also be an alias. */
 export interface Registry {
   readonly protocols: Protocols;
-  create(caller: Caller, given: { body: unknown } & CreateOptions): Promise<Domain>;
+  create(caller: Caller, request: { body: unknown } & CreateOptions): Promise<Domain>;
   /** Throws `not-found`, or `gone` when it was deactivated. */
   get(caller: Caller, did: string): Promise<Domain>;
   /** Also a deactivated one; undefined when there is none. */
@@ -60,7 +60,7 @@ export interface Registry {
   graph(caller: Caller, query: GraphQuery): Promise<Graph>;
   /** The record together with what it inherits. */
   composeView(domain: Domain): Promise<JsonObject>;
-  /** Ends what a crash has left half done since `before`: parts whose parent never came. How many. */
+  /** Completes or undoes what a crash left half done before `before`; returns how many twins it looked at. */
   sweep(before: number, limit: number): Promise<number>;
 }
 
@@ -84,7 +84,7 @@ export function registry(options: RegistryOptions): Registry {
   const deps = { ...reading, clock, protocols: protocols({ documents, clock }), linksTo, onMaterialChange };
   return {
     protocols: deps.protocols,
-    create: (caller, given) => createTwin(deps, caller, given),
+    create: (caller, request) => createTwin(deps, caller, request),
     get: (caller, did) => requireSettled(reading, caller, did),
     find: (tenant, did) => findSettled(reading, tenant, did),
 
@@ -133,7 +133,7 @@ export function registry(options: RegistryOptions): Registry {
   };
 }
 
-/** The twin stays with its parent, or is swept once more. */
+/** A refused deactivation leaves the twin with its parent, or to the next sweep. */
 function ignoreRefusal(error: unknown): void {
   if (!isRefusal(error)) throw error;
 }

@@ -174,8 +174,8 @@ export function verification(options: VerificationOptions): VerificationService 
 
     async votes(caller, { id, before, limit = 100 }) {
       const { revision } = await requireProposal(deps, caller, id);
-      const asked = { kind: PROPOSAL, id, limit, before: Math.min(before ?? revision + 1, revision + 1) };
-      const revisions = await readRevisions<StoredProposal>(documents, asked);
+      const query = { kind: PROPOSAL, id, limit, before: Math.min(before ?? revision + 1, revision + 1) };
+      const revisions = await readRevisions<StoredProposal>(documents, query);
       const items = revisions.flatMap(({ body: { journal } }) =>
         journal.events.filter(({ type }) => type === 'vote.cast').map(({ data }) => makeBallot(data, journal.at)),
       );

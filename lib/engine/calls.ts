@@ -60,28 +60,28 @@ interface PendingAnswer extends KnownCall {
 }
 
 /** An answer stays until it is stored or its lease ends: the turn that waited for it may have to begin anew. */
-export function callRunner(given: Services, clock: Clock): Calls {
-  const services = keepSecrets(given);
-  const known = knownCalls<PendingAnswer>();
+export function callRunner(services: Services, clock: Clock): Calls {
+  const safeServices = keepSecrets(services);
+  const calls = knownCalls<PendingAnswer>();
   let running = 0;
   return {
     start: (request) => {
       const { key, until } = request.call;
-      const started = known.get(key);
-      if (started) return started.answer;
-      known.dropStale(clock.now());
+      const earlier = calls.get(key);
+      if (earlier) return earlier.answer;
+      calls.dropStale(clock.now());
       running++;
-      const answer = makeCall(services, clock, request).finally(() => {
+      const answer = makeCall(safeServices, clock, request).finally(() => {
         running--;
         call.isRunning = false;
-        known.settle(key, call, clock.now());
+        calls.settle(key, call, clock.now());
       });
       const call: PendingAnswer = { answer, until, isRunning: true };
-      known.set(key, call);
+      calls.set(key, call);
       return answer;
     },
-    find: (key) => known.get(key)?.answer,
-    forget: (key) => known.delete(key),
+    find: (key) => calls.get(key)?.answer,
+    forget: (key) => calls.delete(key),
     get size() {
       return running;
     },
@@ -108,18 +108,18 @@ type Try = { ok: true; output: Json; laterMs?: number } | { ok: false; retry: bo
 async function oneTry(service: Service, clock: Clock, request: CallRequest): Promise<Try> {
   const { call, policy, session, input, secrets = [], privates, token } = request;
   const stop = new AbortController();
-  const settled = new AbortController();
-  const late = clock.wait(policy.timeoutMs, settled.signal).then((): Try => {
-    if (!settled.signal.aborted) stop.abort();
+  const end = new AbortController();
+  const late = clock.wait(policy.timeoutMs, end.signal).then((): Try => {
+    if (!end.signal.aborted) stop.abort();
     const message = `Service "${call.service}" did not answer within ${policy.timeoutMs} ms.`;
     return { ok: false, retry: true, error: new TwinlineError('ERR_TIMEOUT', message) };
   });
   // The service starts inside a promise, so that one that throws at once is a rejection too.
   const work = Promise.resolve()
     .then(() => {
-      const made = holdPrivate({ signal: stop.signal, idempotencyKey: call.key, session }, privates);
-      nameCall(made, token && (() => addSecret(made, token())));
-      return service(input as JsonObject, holdSecrets(made, secrets, input));
+      const serviceCall = holdPrivate({ signal: stop.signal, idempotencyKey: call.key, session }, privates);
+      nameCall(serviceCall, token && (() => addSecret(serviceCall, token())));
+      return service(input as JsonObject, holdSecrets(serviceCall, secrets, input));
     })
     .then((output): Try => {
       if (output instanceof LaterAnswer) return { ok: true, output: null, laterMs: output.within };
@@ -128,7 +128,7 @@ async function oneTry(service: Service, clock: Clock, request: CallRequest): Pro
     .catch((error): Try => ({ ok: false, retry: mayPass(error), error }));
   const first = await Promise.race([work, late]);
   // A reason saves the cost of creating an error that is never read.
-  settled.abort(null);
+  end.abort(null);
   return first;
 }
 

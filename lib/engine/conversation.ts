@@ -112,18 +112,18 @@ export interface Library<C extends Conversation = Conversation> {
  */
 export function library<C extends Conversation = Conversation>(conversations: readonly C[] = []): Library<C> {
   requireGiven('make a library', { conversations }, { conversations: 'conversations' });
-  const kept = new Map<string, C[]>();
+  const versions = new Map<string, C[]>();
   const lib: Library<C> = {
     get ids() {
-      return [...kept.keys()];
+      return [...versions.keys()];
     },
     add: (next) => {
       const same = (other: C) => other.version === next.version && other.hash === next.hash;
-      const older = (kept.get(next.id) ?? []).filter((other) => !same(other));
-      kept.set(next.id, [next, ...older].slice(0, ENGINE_LIMITS.versionsKept + 1));
+      const older = (versions.get(next.id) ?? []).filter((other) => !same(other));
+      versions.set(next.id, [next, ...older].slice(0, ENGINE_LIMITS.versionsKept + 1));
     },
-    current: (id) => kept.get(id)?.[0],
-    exact: (id, version, hash) => kept.get(id)?.find((c) => c.version === version && c.hash === hash),
+    current: (id) => versions.get(id)?.[0],
+    exact: (id, version, hash) => versions.get(id)?.find((c) => c.version === version && c.hash === hash),
   };
   for (const conversation of conversations) lib.add(conversation);
   return lib;

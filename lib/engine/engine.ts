@@ -175,8 +175,8 @@ function pauses(mutex: KeyedMutex): Pick<Engine, 'pause' | 'noteChange'> {
 
 /** The conversation with this id, or ERR_FLOW_UNKNOWN with the names that there are. */
 export function currentConversation(engine: Engine, id: string): Conversation {
-  const found = engine.library.current(id);
-  if (found) return found;
+  const conversation = engine.library.current(id);
+  if (conversation) return conversation;
   const names = engine.library.ids.join(', ') || 'none';
   throw new TwinlineError('ERR_FLOW_UNKNOWN', `No flow "${id}" is loaded. Loaded: ${names}.`);
 }

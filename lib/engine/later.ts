@@ -4,9 +4,11 @@ import { COMMON_LIMITS } from '../common-limits.ts';
 import { ERROR_CODES, TwinlineError } from '../errors.ts';
 import { isObject, requireGiven } from '../given.ts';
 import type { Json } from '../json/json.ts';
+import { checkPayload } from '../json/lossless.ts';
 import type { Keyring } from '../keyring.ts';
 import { openText, sealText } from '../sealing.ts';
 import { ENGINE_LIMITS } from './limits.ts';
+import type { CallError } from './machine/failure.ts';
 import type { ServiceAnswer } from './machine/step.ts';
 import { isServiceCode, LaterAnswer, type ServiceCall } from './service.ts';
 
@@ -72,28 +74,23 @@ export function openToken(keyring: Keyring | undefined, scope: string, token: st
   );
 }
 
-/** The answer as it is stored. Throws ERR_INPUT when it is none: `{ ok: true, output }` or `{ ok: false, error: { code, message } }`. */
+/**
+ * The answer as it is stored. Throws ERR_INPUT when it is none, `{ ok: true, output }` or `{ ok: false, error: { code, message } }`, or
+ * JSON would change it.
+ */
 export function checkAnswer(answer: ServiceAnswer): ServiceAnswer {
   const refuse = (what: string) => new TwinlineError('ERR_INPUT', `Cannot complete a call: ${what}.`);
   if (!isObject(answer) || typeof answer.ok !== 'boolean') throw refuse('the answer has no "ok" that is true or false');
-  const plain = readAnswer(answer as ServiceAnswer);
-  if (!plain) throw refuse(`the answer is no JSON of at most ${COMMON_LIMITS.recordChars / 2} characters`);
-  if (plain.ok) return plain;
-  const { code, message } = plain.error;
-  if (typeof message === 'string' && (Object.hasOwn(ERROR_CODES, code) || isServiceCode(code))) return plain;
+  const content: unknown = answer.ok ? (answer.output ?? null) : answer.error;
+  checkPayload('The answer of a call', content);
+  const text = JSON.stringify(content);
+  if (text.length > COMMON_LIMITS.recordChars / 2)
+    throw refuse(`the answer has more than ${COMMON_LIMITS.recordChars / 2} characters`);
+  if (answer.ok) return { ok: true, output: JSON.parse(text) as Json };
+  const { code, message } = isObject(content) ? content : {};
+  const isCode = typeof code === 'string' && (Object.hasOwn(ERROR_CODES, code) || isServiceCode(code));
+  if (typeof message === 'string' && isCode) return { ok: false, error: JSON.parse(text) as CallError };
   throw refuse('its error needs a message, and a code of ERROR_CODES or one that a ServiceError may have');
-}
-
-function readAnswer(answer: ServiceAnswer): ServiceAnswer | undefined {
-  try {
-    const text = JSON.stringify(answer.ok ? (answer.output ?? null) : answer.error);
-    if (text === undefined || text.length > COMMON_LIMITS.recordChars / 2) return undefined;
-    const plain = JSON.parse(text) as Json;
-    if (answer.ok) return { ok: true, output: plain };
-    return isObject(plain) ? { ok: false, error: plain as never } : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** How a call has ended whose answer did not come in time. */

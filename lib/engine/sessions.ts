@@ -42,12 +42,12 @@ export async function viewSession(engine: Engine, key: string): Promise<SessionV
   // In the turns that begin a session, too: the words are looked for only when something is wrong.
   if (typeof engine?.inOrder !== 'function' || typeof key !== 'string')
     requireGiven('look at a session', { engine, key }, { engine: 'engine', key: 'text' });
-  const opened = openStored(engine, key, await engine.store.load(key));
-  if (opened.kind !== 'live' && opened.kind !== 'ended') return undefined;
-  const { conversation, version, turn, startedAt, rest, door } = opened.record;
-  const reply = openReply(engine, key, opened.stored);
+  const session = openStored(engine, key, await engine.store.load(key));
+  if (session.kind !== 'live' && session.kind !== 'ended') return undefined;
+  const { conversation, version, turn, startedAt, rest, door } = session.record;
+  const reply = openReply(engine, key, session.stored);
   if (typeof reply === 'string') return undefined;
-  return { conversation, version, turn, startedAt, rest, door, reply: reply.text, ended: opened.kind === 'ended' };
+  return { conversation, version, turn, startedAt, rest, door, reply: reply.text, ended: session.kind === 'ended' };
 }
 
 /** The same as {@link viewSession}, of living sessions only. */
@@ -64,11 +64,11 @@ export interface ShownSession extends Omit<SessionView, 'reply' | 'ended'> {
 
 /** The same as {@link viewLiving}, for those who watch. */
 export async function showSession(engine: Engine, key: string): Promise<ShownSession | undefined> {
-  const opened = openStored(engine, key, await engine.store.load(key));
-  if (opened.kind !== 'live') return undefined;
-  const { conversation, version, turn, startedAt, rest, door } = opened.record;
-  const context = opened.conversation.shown?.context?.(rest.context) ?? rest.context;
-  const reply = () => showReply(engine, key, opened);
+  const session = openStored(engine, key, await engine.store.load(key));
+  if (session.kind !== 'live') return undefined;
+  const { conversation, version, turn, startedAt, rest, door } = session.record;
+  const context = session.conversation.shown?.context?.(rest.context) ?? rest.context;
+  const reply = () => showReply(engine, key, session);
   return { conversation, version, turn, startedAt, rest: { ...rest, context }, door, reply };
 }
 
@@ -77,8 +77,8 @@ function showReply(engine: Engine, key: string, { conversation, record, stored }
   const waiting = record.waiting === true || record.calls.length > 0;
   const masked = conversation.shown?.reply?.({ ...record.rest, waiting });
   if (masked !== undefined) return masked;
-  const opened = openReply(engine, key, stored);
-  return typeof opened === 'string' ? '' : opened.text;
+  const shown = openReply(engine, key, stored);
+  return typeof shown === 'string' ? '' : shown.text;
 }
 
 /** Keys of living sessions that begin with `prefix`, in key order, at most `limit`. */
@@ -86,12 +86,12 @@ export async function sessionKeys(
   engine: Engine,
   { prefix, limit }: { prefix: string; limit: number },
 ): Promise<string[]> {
-  const found: string[] = [];
+  const matches: string[] = [];
   for await (const keys of sessionKeyPages(engine)) {
-    found.push(...keys.filter((key) => key.startsWith(prefix)));
-    if (found.length >= limit) break;
+    matches.push(...keys.filter((key) => key.startsWith(prefix)));
+    if (matches.length >= limit) break;
   }
-  return found.slice(0, limit);
+  return matches.slice(0, limit);
 }
 
 /** Keys of living sessions in key order, page by page; others get their turn between two pages. */
@@ -123,9 +123,9 @@ const ENDED_EVENT = 'twinline.ended';
 export function endSession(engine: Engine, key: string, ending: Ending): Promise<boolean> {
   return engine.inOrder(key, async () => {
     for (let tries = 0; tries < COMMON_LIMITS.conflictsPerTurn; tries++) {
-      const opened = openStored(engine, key, await engine.store.load(key));
-      if (opened.kind !== 'live') return false;
-      if (await storeEnd(engine, key, { opened, ...ending })) return true;
+      const session = openStored(engine, key, await engine.store.load(key));
+      if (session.kind !== 'live') return false;
+      if (await storeEnd(engine, key, { opened: session, ...ending })) return true;
     }
     throw new TwinlineError('ERR_CONFLICT', 'Others wrote to the session at the same time, again and again.');
   });
@@ -135,7 +135,7 @@ async function storeEnd(engine: Engine, key: string, { opened, reply, door }: En
   const { stored, record } = opened;
   const { conversation, version, hash, turn, startedAt } = record;
   const rest = { ...record.rest, context: {} };
-  const kept: SessionRecord = {
+  const end: SessionRecord = {
     conversation,
     version,
     hash,
@@ -148,7 +148,7 @@ async function storeEnd(engine: Engine, key: string, { opened, reply, door }: En
   };
   const now = engine.clock.now();
   const result = await engine.store.commit(key, stored.revision, {
-    record: encodeRecord(key, kept, engine.seals[0]),
+    record: encodeRecord(key, end, engine.seals[0]),
     turnKey: '',
     reply,
     ended: true,
@@ -159,7 +159,7 @@ async function storeEnd(engine: Engine, key: string, { opened, reply, door }: En
   engine.noteChange(key);
   if (engine.inspector?.isWatched()) {
     const transitions = [{ event: ENDED_EVENT, from: rest.state, to: rest.state }];
-    const shown = { startedAt, door: kept.door, reply, waiting: false, typed: [], answers: [] };
+    const shown = { startedAt, door: end.door, reply, waiting: false, typed: [], answers: [] };
     const { revision } = result;
     const about = { kind: 'turn', machine: conversation, version, key, revision, at: now, rest, ended: true } as const;
     engine.inspector.emit({ ...about, transitions, turn: shown });
@@ -188,7 +188,7 @@ export async function seedSession(engine: Engine, key: string, placement: Seed):
   const conversation = currentConversation(engine, placement.conversation);
   const { id, version, redact, isPrivate } = conversation;
   const now = engine.clock.now();
-  const seeded: SessionRecord = {
+  const seed: SessionRecord = {
     conversation: id,
     version,
     hash: NO_EDITION,
@@ -199,7 +199,7 @@ export async function seedSession(engine: Engine, key: string, placement: Seed):
     timers: [],
     calls: [],
   };
-  const record = encodeRecord(key, isPrivate ? sealRecord(engine, key, seeded) : seeded, engine.seals[0]);
+  const record = encodeRecord(key, isPrivate ? sealRecord(engine, key, seed) : seed, engine.seals[0]);
   const expiresAt = now + sessionTtlMs(engine, conversation);
   const stored = { record, turnKey: '', reply: '', ended: false, expiresAt, dueAt: null };
   if (openStored(engine, key, { ...stored, revision: 0 }).kind !== 'live') throw noSuchState(id, state);

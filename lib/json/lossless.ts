@@ -1,5 +1,6 @@
 // What JSON would change of a value: found before it is stored, so that it is what it was when it is read again.
 
+import { TwinlineError } from '../errors.ts';
 import type { JsonObject } from './json.ts';
 
 /** A part that JSON drops, or reads back as something else. −0 does not count, which comes back as 0. */
@@ -26,7 +27,22 @@ export function findLoss(value: unknown, { keepsUndefined = false } = {}): Loss 
   );
 }
 
+/** Throws ERR_INPUT where JSON would change what somebody sent, with the path of it; `what` names the value. */
+export function checkPayload(what: string, value: unknown, options?: { readonly keepsUndefined: boolean }): void {
+  const loss = findLoss(value, options);
+  if (loss) throw new TwinlineError('ERR_INPUT', `${what} cannot be taken: it holds ${tellLoss(loss)}`);
+}
+
+const PATH_CHARS = 200;
+
+/** The end of a sentence about a value: what JSON would change, where, and what to keep instead. */
+export function tellLoss({ path, what }: Loss): string {
+  const place = path && ` at "${path.slice(0, PATH_CHARS)}"`;
+  return `${what}${place}, which JSON would change. Keep texts, numbers, true, false, null, lists and plain objects.`;
+}
+
 function lossIn(value: unknown, depth: number, budget: { values: number }): Loss | undefined {
+  if (--budget.values < 0) return { path: '', what: `more than ${VALUES_MAX} values` };
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -39,15 +55,19 @@ function lossIn(value: unknown, depth: number, budget: { values: number }): Loss
       return { path: '', what: value === undefined ? 'undefined' : `a ${typeof value}` };
   }
   if (value === null) return undefined;
-  if (depth > DEPTH_MAX || --budget.values < 0)
-    return { path: '', what: 'something that is nested too deep, or in itself' };
-  if (Array.isArray(value)) {
-    for (let at = 0; at < value.length; at++) {
-      const loss = lossIn(value[at], depth + 1, budget);
-      if (loss) return below(`[${at}]`, loss);
-    }
-    return undefined;
+  if (depth > DEPTH_MAX) return { path: '', what: 'something that is nested too deep, or in itself' };
+  return Array.isArray(value) ? lossInList(value, depth, budget) : lossInObject(value, depth, budget);
+}
+
+function lossInList(list: readonly unknown[], depth: number, budget: { values: number }): Loss | undefined {
+  for (let at = 0; at < list.length; at++) {
+    const loss = lossIn(list[at], depth + 1, budget);
+    if (loss) return below(`[${at}]`, loss);
   }
+  return undefined;
+}
+
+function lossInObject(value: object, depth: number, budget: { values: number }): Loss | undefined {
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== null && prototype !== Object.prototype && Object.getPrototypeOf(prototype) !== null)
     return { path: '', what: `a ${prototype.constructor?.name || 'value of a class'}` };

@@ -122,8 +122,8 @@ export function judgeAppend(
   if (isRepeat(head, { frames, options, textAt })) return { kind: 'appended', last: expected + frames.length };
   if (head.ended) return { kind: 'ended', last };
   if (expected !== last) return { kind: 'conflict', last };
-  const held = last - head.first + 1;
-  const fits = held + frames.length <= STORE_LIMITS.framesPerLog && head.bytes + bytes <= STORE_LIMITS.logBytes;
+  const count = last - head.first + 1;
+  const fits = count + frames.length <= STORE_LIMITS.framesPerLog && head.bytes + bytes <= STORE_LIMITS.logBytes;
   return fits || options.end ? 'write' : { kind: 'full', last };
 }
 

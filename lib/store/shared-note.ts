@@ -26,16 +26,16 @@ export interface SharedNotesOptions {
 export function sharedNotes({ store, clock, keepMs }: SharedNotesOptions): SharedNotes {
   return {
     async change<T extends Json>(key: string, change: (note: T | undefined) => T): Promise<T> {
-      let seen: { readonly revision: number; readonly noted: T | undefined } = { revision: 0, noted: undefined };
+      let last: { readonly revision: number; readonly noted: T | undefined } = { revision: 0, noted: undefined };
       for (let tries = 0; tries < COMMON_LIMITS.conflictsPerTurn; tries++) {
-        const next = change(seen.noted);
-        const written = await store.commit(key, seen.revision, {
+        const next = change(last.noted);
+        const result = await store.commit(key, last.revision, {
           ...{ record: JSON.stringify(next), turnKey: 'note', reply: '', ended: true, dueAt: null },
           expiresAt: clock.now() + keepMs,
         });
-        if (written.kind === 'committed') return next;
-        const stored = await store.load(key);
-        seen = { revision: stored?.revision ?? 0, noted: stored && (JSON.parse(stored.record) as T) };
+        if (result.kind === 'committed') return next;
+        const entry = await store.load(key);
+        last = { revision: entry?.revision ?? 0, noted: entry && (JSON.parse(entry.record) as T) };
       }
       throw new TwinlineError(
         'ERR_CONFLICT',

@@ -240,7 +240,9 @@ const REFUSALS: { readonly [reason in DialRefusal]: UssdReply } = {
 };
 
 function toReply(result: TurnResult): UssdReply {
-  if (result.kind === 'replied') return result.reply;
+  // A flow that has failed says so in these words itself: it counts, and has the HTTP status, as any other failure of the server.
+  if (result.kind === 'replied')
+    return result.ending?.status === 'error' && result.reply.text === UNAVAILABLE.text ? UNAVAILABLE : result.reply;
   return result.kind === 'refused' ? (REFUSALS[result.reason as DialRefusal] ?? DIAL_AGAIN) : DIAL_AGAIN;
 }
 

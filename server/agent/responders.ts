@@ -2,14 +2,17 @@
 
 import type { Responder } from '../../lib/agent/responder.ts';
 import { type FlowResponder, flowResponder } from '../../lib/agent/responders/flow.ts';
+import type { LanguageModel } from '../../lib/agent/responders/language-model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Conversation, Inspector } from '../../lib/engine/conversation.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { isFlow } from '../../lib/flow/run/compile.ts';
+import { isObject } from '../../lib/given.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
 import type { Config } from '../config/config.ts';
+import { importDefault } from '../config/modules.ts';
 
 export interface ResponderOptions {
   readonly config: Pick<Config, 'agent' | 'model'>;
@@ -39,18 +42,35 @@ export async function openResponder(options: ResponderOptions): Promise<OpenedRe
   const { model } = config;
   if (given) return { responder: checkResponder(given), add: () => {} };
   if (!model) return openFlowResponder(options);
-  // Only if a model is configured, because it needs optional packages.
+  // Only if a model is configured: others need none of it.
   const { modelResponder } = await import('../../lib/agent/responders/model.ts');
-  const { baseUrl, apiKey, name, others, systemPrompt } = model;
+  const { from, name, others, systemPrompt } = model;
   const responder = await modelResponder({
-    endpoint: { baseUrl, apiKey },
+    ...('module' in from
+      ? { models: [await loadModel(from.module)] as const }
+      : { endpoint: from, model: name, others }),
     clock,
-    model: name,
-    others,
     ...(systemPrompt !== undefined && { systemPrompt }),
     onProblem: (error) => report(error, 'a model did not answer'),
   });
   return { responder, add: () => {} };
+}
+
+/** The language model that a module exports by default. Throws ERR_CONFIG. */
+export async function loadModel(module: string): Promise<LanguageModel> {
+  const imported = await importDefault(module, process.cwd());
+  const why = imported.kind === 'broken' ? imported.why : findModelFlaw(imported.value);
+  if (why !== undefined) throw new TwinlineError('ERR_CONFIG', `MODEL: "${module}" ${why}`);
+  return (imported as { readonly value: LanguageModel }).value;
+}
+
+function findModelFlaw(value: unknown): string | undefined {
+  const { specificationVersion, modelId, doStream } = isObject(value) ? value : {};
+  if (typeof doStream !== 'function' || typeof modelId !== 'string')
+    return 'exports no language model by default. Write for example export default google("gemini-3-pro");';
+  return /^v[234]$/.test(String(specificationVersion))
+    ? undefined
+    : `exports a model of the interface ${specificationVersion}, and v2 to v4 are known. Install another version of its package.`;
 }
 
 function checkResponder(responder: Responder): Responder {

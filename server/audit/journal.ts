@@ -112,9 +112,9 @@ function listEntries(written: Written): AuditEvent[] {
   const { journal, tenant } = written.body;
   if (journal.imported) return [];
   return journal.events.flatMap(({ type, data }: DomainEvent, at) => {
-    const noted = Object.hasOwn(NOTED, type) ? NOTED[type]! : undefined;
-    if (!noted) return [];
-    const { action, by = journal.by, details } = noted;
+    const note = Object.hasOwn(NOTED, type) ? NOTED[type]! : undefined;
+    if (!note) return [];
+    const { action, by = journal.by, details } = note;
     const event = eventNumber(written.seq, at);
     return [{ action, by, details: { ...details(written, data), tenant, event, happened: isoTime(journal.at) } }];
   });

@@ -142,8 +142,9 @@ class EntryChain {
   async readHead(): Promise<Head> {
     const { documents, keyring } = this.#options;
     for (;;) {
-      const stored = await documents.get<HeadBody>(AUDIT_HEAD_KIND, HEAD_ID);
-      const head = stored && isSealed(keyring, stored.body) ? await this.#sealAnew(stored) : await this.#begin(stored);
+      const document = await documents.get<HeadBody>(AUDIT_HEAD_KIND, HEAD_ID);
+      const head =
+        document && isSealed(keyring, document.body) ? await this.#sealAnew(document) : await this.#begin(document);
       if (head && (await this.#copyEntries(head))) return head;
     }
   }
@@ -191,24 +192,24 @@ class EntryChain {
   }
 
   // Once per process: after a change of keys the old one is needed for old entries only.
-  async #sealAnew(stored: Head): Promise<Head | undefined> {
+  async #sealAnew(head: Head): Promise<Head | undefined> {
     const { keyring } = this.#options;
-    const { kid, entries, cursor } = stored.body;
-    if (this.#isOpen || kid === keyring.active) return stored;
-    return this.#put(stored, makeHead(keyring, { end: stored.body, entries, cursor }));
+    const { kid, entries, cursor } = head.body;
+    if (this.#isOpen || kid === keyring.active) return head;
+    return this.#put(head, makeHead(keyring, { end: head.body, entries, cursor }));
   }
 
   // There is none in a log of an earlier version, which had no entries of the second form. Else it was removed or changed.
-  async #begin(stored: StoredDocument | undefined): Promise<Head | undefined> {
+  async #begin(document: StoredDocument | undefined): Promise<Head | undefined> {
     const { documents, keyring } = this.#options;
     const newest = await this.#findNewest();
     const mine = this.#mine;
-    const isLost = stored !== undefined || mine !== undefined || newest?.v !== undefined;
-    const details = { head: stored ? 'changed, or sealed with a key that is gone,' : 'missing' };
+    const isLost = document !== undefined || mine !== undefined || newest?.v !== undefined;
+    const details = { head: document ? 'changed, or sealed with a key that is gone,' : 'missing' };
     const end = chooseLater(mine, newest ?? { number: 0, mac: '' });
     const entries = isLost ? this.#makeEntries(end, [{ action: 'audit.continued', by: 'server', details }]) : [];
     const cursor = mine?.cursor ?? (await findCursor(documents)) ?? (await documents.lastChange());
-    const head = await this.#put(stored, makeHead(keyring, { end, entries, cursor }));
+    const head = await this.#put(document, makeHead(keyring, { end, entries, cursor }));
     if (head) this.#tell(entries);
     return head;
   }

@@ -1,4 +1,4 @@
-// The services behind the doors: of domains, of agents, and the query gateway.
+// The services behind the doors: domain service, agent service and query gateway.
 
 import type { Disposables } from '../../lib/disposables.ts';
 import { type AgentService, openAgentService } from '../agent/open.ts';
@@ -25,7 +25,7 @@ export interface DoorServiceOptions {
   readonly sender: Seams['webhookSender'];
 }
 
-/** Opens them, the one after the other. */
+/** Opens the services in order. */
 export async function openDoorServices(
   config: Config,
   { ground, host, operators, sender }: DoorServiceOptions,
@@ -64,7 +64,7 @@ export async function openDoorServices(
   return { domain, agent, query };
 }
 
-// What it is made of takes a third of the time of a start, so it is loaded where it is asked for.
+// Loading the gateway takes a third of the startup time, so it is loaded only when configured.
 async function openQuery(
   { gatewayFile: path, storeWaitMs: patienceMs }: Config,
   tools: Pick<GatewayOptions, 'log' | 'clock' | 'onProblem'>,

@@ -1,4 +1,4 @@
-// What everything else of a server stands on: its log, numbers, inspector, keys and telecom adapters.
+// The foundation of a server: log, metrics, inspector, keys and telecom adapters.
 
 import type { DestinationStream } from 'pino';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -19,7 +19,7 @@ import type { HostOptions } from './host.ts';
 import { observe } from './observe.ts';
 import type { ServerParts } from './running-server.ts';
 
-/** Places where a test puts something of its own. */
+/** Where tests replace parts of the server. */
 export interface Seams {
   readonly parts?: ServerParts;
   readonly stores?: HostOptions['stores'];
@@ -29,7 +29,7 @@ export interface Seams {
   readonly webhookSender?: SenderOptions;
   readonly connections?: ConnectionRules;
   readonly unsent?: AppDeps['unsent'];
-  /** What the server and its stores take for the time. @default the system's clock */
+  /** The clock of the server and its stores. @default the system clock */
   readonly clock?: Clock;
 }
 
@@ -37,18 +37,18 @@ export interface Ground {
   readonly log: Log;
   readonly clock: Clock;
   readonly parts: Omit<ServerParts, 'stores'> & { readonly stores: GivenStores };
-  /** The first signs. */
+  /** The first key signs. */
   readonly oracleKeys: readonly [OracleKey, ...OracleKey[]];
   readonly overload: Overload;
   readonly observed: ReturnType<typeof observe>;
   readonly inspector: ReturnType<typeof createInspector>;
-  /** Receives the inspection events; undefined where nobody may open the pages of operators. */
+  /** Receives inspection events; undefined when nobody can open the operator pages. */
   readonly hub: ReturnType<typeof createInspector>['hub'] | undefined;
   readonly recorder: ReturnType<typeof serviceRecorder>;
   readonly adapters: Readonly<Record<string, Adapter>>;
 }
 
-/** Opens it. Throws ERR_CONFIG when a key, a part or an adapter cannot be used. */
+/** Throws ERR_CONFIG for an invalid key, part or adapter. */
 export async function openGround(config: Config, seams: Seams, { defer }: Disposables): Promise<Ground> {
   const log = createLog(config, seams.log);
   const { parts = {}, clock = systemClock } = seams;
@@ -72,7 +72,7 @@ export async function openGround(config: Config, seams: Seams, { defer }: Dispos
       log.error({ err: error, dialect }, 'an adapter failed: the caller is told that the input is invalid');
     },
   });
-  // Without access to operator pages nothing is recorded for them.
+  // Record nothing for operator pages that nobody can open.
   const isOperated = !config.production || config.operatorTokens.length > 0;
   const hub = isOperated ? inspector.hub : undefined;
   const ground = { log, clock, oracleKeys, overload, observed, inspector, hub, recorder: serviceRecorder(), adapters };

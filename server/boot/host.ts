@@ -2,7 +2,7 @@
 
 import { type Accounts, type AccountsOptions, accounts, simulatedAccounts } from '../../lib/account/account.ts';
 import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
-import { pinVault } from '../../lib/account/pin.ts';
+import { type PinVault, pinVault } from '../../lib/account/pin.ts';
 import { accountServices } from '../../lib/account/services.ts';
 import { sharedSpray } from '../../lib/account/spray.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -106,6 +106,14 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
   }
 }
 
+function openVault(keyring: Keyring, { log, onProblem }: HostOptions): PinVault {
+  const onUnopened = (error: TwinlineError) => {
+    onProblem?.('account');
+    log.error({ err: error }, 'a stored PIN cannot be opened: run twinline doctor');
+  };
+  return pinVault({ keyring, onUnopened });
+}
+
 interface HostDeps {
   readonly stores: Stores;
   readonly keyring: Keyring;
@@ -122,11 +130,7 @@ async function build(
   { stores, keyring, clock, sessionClock, isShared, audit }: HostDeps,
 ) {
   const { log, onProblem, onCrowded, parts = {}, services: between = (services) => services } = options;
-  const onUnopened = (error: TwinlineError) => {
-    onProblem?.('account');
-    log.error({ err: error }, 'a stored PIN cannot be opened: run twinline doctor');
-  };
-  const vault = pinVault({ keyring, onUnopened });
+  const vault = openVault(keyring, options);
   const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
   const onSimChange: AccountsOptions['onSimChange'] = ({ phone, customerId }) =>
     log.warn(
@@ -134,7 +138,7 @@ async function build(
       'an account was opened from another SIM than before: its PIN cannot be changed for some days',
     );
   const noting = { store: stores.snapshots, clock: sessionClock };
-  const kept = accounts({
+  const callers = accounts({
     ...{ documents: stores.documents, vault, clock, onAlarm, onSimChange },
     ...(isShared && {
       shareSpray: sharedSpray(sharedNotes({ ...noting, keepMs: ACCOUNT_LIMITS.sprayWindowMs }), sessionClock),
@@ -144,15 +148,20 @@ async function build(
   const simulated = config.production
     ? simulatedAccounts(accounts({ documents: stores.documents, vault, clock }))
     : undefined;
-  const desk = accountDesk({ accounts: kept, simulated, alias: vault.alias, audit });
-  const services = between(await allServices(config, { callers: kept, simulated, given: parts.services, clock }));
+  const desk = accountDesk({ accounts: callers, simulated, alias: vault.alias, audit });
+  const services = between(await allServices(config, { callers: callers, simulated, given: parts.services, clock }));
   const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
-  const known = lintedServices(services);
-  const given = parts.conversations;
-  const machines = await loadMachines(config.machines, { folder: process.cwd(), given, services: known, clock });
+  const names = lintedServices(services);
+  const conversations = parts.conversations;
+  const machines = await loadMachines(config.machines, {
+    folder: process.cwd(),
+    given: conversations,
+    services: names,
+    clock,
+  });
   const ids = new Set(machines.map(({ id }) => id));
   const doors = lintDoors(config);
-  const menuFolder = { folder: config.menusDir, services: known, machines: ids, rules, doors, clock };
+  const menuFolder = { folder: config.menusDir, services: names, machines: ids, rules, doors, clock };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
   logProblems(menus, log);
   const observed = logFailures(services, { log, production: config.production });
@@ -165,11 +174,11 @@ async function build(
     ttlSeconds: config.ussd.ttlSeconds,
     inspector: options.inspector,
     // The key of a session is left out: it may hold a phone number.
-    onProblem: ({ reason, error, requestId }) => {
+    onProblem: ({ reason, error, call, requestId }) => {
       // The log has it from the service itself.
       if (reason === 'service') return;
       onProblem?.('background');
-      log.error({ err: error, reason, requestId }, PROBLEM_WORDS[reason] ?? 'a stored session cannot go on');
+      log.error({ err: error, reason, call, requestId }, PROBLEM_WORDS[reason] ?? 'a stored session cannot go on');
     },
   });
   const ussd = ussdService({
@@ -195,6 +204,8 @@ async function build(
 
 const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } = {
   background: 'background work of a session failed',
+  machine:
+    'a flow or machine failed on an answer or a timer: it goes on at the fail screen of the call, or its session has ended',
   'other-key':
     'a stored session cannot go on: it was sealed with another PIN_ENCRYPTION_KEY. Give all instances the same keys',
 };
@@ -232,8 +243,8 @@ function logFailures(services: Services, { log, production }: { log: Log; produc
         return await service(input, call);
       } catch (error) {
         // In development the author reads along; in production the words of others may hold what callers typed.
-        const shown = (text: string) => findRedactor(error)?.text(text) ?? text;
-        const message = !production && error instanceof Error ? { message: shown(error.message) } : {};
+        const redact = (text: string) => findRedactor(error)?.text(text) ?? text;
+        const message = !production && error instanceof Error ? { message: redact(error.message) } : {};
         // Also an error of our own class is theirs when one of their services throws it.
         const err = isBuiltIn(name) || isRewritten(error) ? error : new Foreign(error);
         log.warn({ service: name, err, ...message }, 'a service failed');

@@ -57,8 +57,8 @@ export async function warnOfLostIssuers(documents: DocumentStore, config: Config
 /** Warns of data in DATA_DIR that the settings pass over. */
 export async function warnOfPassedOver(config: Config, stores: Stores, log: Log): Promise<void> {
   // The doctor says why it cannot be looked at.
-  const found = await findPassedOver(config, stores).catch(() => undefined);
-  if (found) log.warn(`${found.words}. ${found.fix}`);
+  const data = await findPassedOver(config, stores).catch(() => undefined);
+  if (data) log.warn(`${data.words}. ${data.fix}`);
 }
 
 /** In development it is a line for people, not one of the log. */
@@ -79,7 +79,7 @@ export function welcome(
 ): string[] {
   const { url, metricsUrl } = server;
   const fields = "-d sessionId=s1 -d serviceCode='*2233#' -d phoneNumber=+260971230001 -d text=";
-  const kept = server.places.map(({ keeps, program, place, survives }) => [
+  const rows = server.places.map(({ keeps, program, place, survives }) => [
     `${keeps} in`,
     `${program}, ${place}: ${survives}`,
   ]);
@@ -100,7 +100,7 @@ export function welcome(
     ['metrics', `${metricsUrl ?? url}/metrics`],
     ['menus', config.menusDir],
     ...listModules(config),
-    ...kept,
+    ...rows,
     ...server.publicRoutes.map(({ method, path }) => ['needs no token', `${method} ${path}`]),
   ];
   return [
@@ -115,8 +115,8 @@ export function welcome(
 
 /** Paths of telecom dialects that are not shipped. */
 function listOwnDialects(routes: RunningServer['routes']): string[] {
-  const known = new Set<string>([...Object.keys(createAdapters('latest')), ...BESIDE_DIALECTS]);
-  const isOwn = (name: string | undefined) => name !== undefined && !known.has(name);
+  const segments = new Set<string>([...Object.keys(createAdapters('latest')), ...BESIDE_DIALECTS]);
+  const isOwn = (name: string | undefined) => name !== undefined && !segments.has(name);
   return [...new Set(routes.map(({ path }) => path).filter((path) => isOwn(BELOW_USSD.exec(path)?.[1])))];
 }
 

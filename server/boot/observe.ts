@@ -93,9 +93,9 @@ export async function openMetrics(
 
 function plainMetrics(render: () => Promise<string>): RequestListener {
   return async (req, res) => {
-    const found = req.url === '/metrics' && (req.method === 'GET' || req.method === 'HEAD');
-    const text = found ? await render().catch(() => undefined) : 'Not found';
-    const status = text === undefined ? 500 : found ? 200 : 404;
+    const isMetrics = req.url === '/metrics' && (req.method === 'GET' || req.method === 'HEAD');
+    const text = isMetrics ? await render().catch(() => undefined) : 'Not found';
+    const status = text === undefined ? 500 : isMetrics ? 200 : 404;
     res.writeHead(status, { 'Content-Type': status === 200 ? METRICS_TYPE : 'text/plain' });
     res.end(text ?? 'Internal error');
   };

@@ -1,4 +1,4 @@
-// Builds a server from a configuration: the engine, its doors, background work; and closes it in order.
+// Builds a server from a configuration (engine, doors, background work) and closes it in order.
 
 import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
 import type { Config } from '../config/config.ts';
@@ -30,7 +30,7 @@ export function startServer(config: Config, seams: Seams = {}): Promise<RunningS
   return openWithDisposables((ends) => start(config, seams, ends));
 }
 
-/** All that the pages, the application and the background work are made of. */
+/** The parts that the application and the background work need. */
 interface Opened {
   readonly config: Config;
   readonly seams: Seams;
@@ -42,7 +42,7 @@ interface Opened {
   readonly clocks: ClockWatch;
 }
 
-/** Reloads of the menus: the folder is watched once everything else is there. */
+/** Reloading menus; set once the folder is watched, after everything else has started. */
 interface Reloads {
   now: () => Promise<void>;
   refused: () => readonly string[];
@@ -109,7 +109,7 @@ function openGroundedHost(config: Config, seams: Seams, ground: Ground): Promise
   });
 }
 
-/** The studio, the other pages of operators, and the application that answers everything. */
+/** Opens the studio, the other operator pages, and the application. */
 async function openApp(opened: Opened, reloads: Reloads, { defer }: Disposables): Promise<App> {
   const { config, seams, ground, host, services, operators, health, clocks } = opened;
   const { log, clock, adapters, recorder, overload } = ground;
@@ -151,7 +151,7 @@ async function openApp(opened: Opened, reloads: Reloads, { defer }: Disposables)
   });
 }
 
-/** Begins what goes on behind the doors: what is due and what has expired, and edited menus. */
+/** Starts the sweeper and the watch on menus. */
 async function startBackground(
   { ground, host, services }: Opened,
   reloads: Reloads,
@@ -176,7 +176,7 @@ async function startBackground(
   const watchedMenus = watchMenus({
     ...{ menus: menuFolder, library: engine.library, log, refused: listRefused(menus) },
     onProblem: () => observed.metrics.problem('reload'),
-    // An edited flow is served by every door.
+    // All doors serve an edited flow.
     onServed: agent.add,
   });
   reloads.now = watchedMenus.reload;
@@ -191,7 +191,7 @@ interface StopperOptions extends Pick<Disposables, 'disposeAll'> {
   readonly door: Awaited<ReturnType<typeof listen>>;
 }
 
-/** Ends the server in order: no new work, then what is under way, then what it stands on. */
+/** Shuts down in order: stop intake, finish work in progress, close the parts. */
 function stopper({ ground, host, services, health }: Opened, { door, disposeAll }: StopperOptions) {
   const { clock, inspector } = ground;
   const { domain, agent, query } = services;
@@ -205,7 +205,7 @@ function stopper({ ground, host, services, health }: Opened, { door, disposeAll 
     const answered = agent.drain(SERVER_LIMITS.drainMs);
     const lingerMs = drainDelayMs > 0 ? SERVER_LIMITS.lingerMs : 0;
     await Promise.all([door.close(SERVER_LIMITS.drainMs, lingerMs), answered]);
-    // All answers are given; what goes on behind them (late calls) may still finish.
+    // All requests are answered; late calls may still finish.
     const isIdle = new AbortController();
     await Promise.race([host.engine.idle(), clock.wait(Math.max(0, until - clock.monotonic()), isIdle.signal)]);
     isIdle.abort();

@@ -1,4 +1,4 @@
-// The loop of background work: does what is due, and removes what has expired.
+// The background loop: does due work and deletes expired data.
 
 import { type Clock, settledTime } from '../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
@@ -6,14 +6,14 @@ import type { Engine } from '../../lib/engine/engine.ts';
 import { wakeSession } from '../../lib/engine/session/turn.ts';
 
 export interface Sweeper {
-  /** Resolves when the round that is running has ended, or after a second; no other begins. */
+  /** Starts no more rounds; resolves when the current one has ended, or after a second. */
   stop(): Promise<void>;
 }
 
 const PAUSE_MS = 1_000;
 const AT_ONCE = 16;
 
-/** One round of work in the background; true when there is more to do at once. Problems with single items are reported. */
+/** One round of background work; true when there is more to do at once. Reports problems with single items. */
 export type Round = (onProblem: (error: unknown) => void) => Promise<boolean>;
 
 export interface SweeperOptions {
@@ -21,7 +21,7 @@ export interface SweeperOptions {
   readonly onProblem: (error: unknown) => void;
 }
 
-/** Works every second, give or take a fifth so that instances do not march in step. Rounds never overlap. */
+/** Works every second, with jitter so that instances do not run in step. Rounds never overlap. */
 export function startSweeper(rounds: readonly Round[], { clock, onProblem }: SweeperOptions): Sweeper {
   const stopped = new AbortController();
   const { signal } = stopped;
@@ -39,7 +39,7 @@ export function startSweeper(rounds: readonly Round[], { clock, onProblem }: Swe
   return {
     stop: async () => {
       stopped.abort();
-      // A store that hangs must not hold up the end.
+      // A hanging store must not block shutdown.
       const ended = new AbortController();
       await Promise.race([running, clock.wait(PAUSE_MS, ended.signal)]);
       ended.abort();
@@ -47,21 +47,21 @@ export function startSweeper(rounds: readonly Round[], { clock, onProblem }: Swe
   };
 }
 
-// Never rejects; what one round cannot do keeps no other from its work.
+// Never rejects; a failing round does not affect the others.
 async function workOnce(rounds: readonly Round[], onProblem: (error: unknown) => void): Promise<boolean> {
   const results = await Promise.allSettled(rounds.map((round) => round(onProblem)));
   for (const result of results) if (result.status === 'rejected') onProblem(result.reason);
   return results.some((result) => result.status === 'fulfilled' && result.value);
 }
 
-/** Calls `warn` when the clock was set on, with the milliseconds that it is ahead of what is sure; see `settledTime`. */
+/** Calls `warn` when the clock was set forward, with the milliseconds it is ahead of {@link settledTime}. */
 export function watchClock(clock: Clock, warn: (aheadMs: number) => void): Round {
-  let told = 0;
+  let warned = 0;
   return async () => {
     const ahead = clock.now() - settledTime(clock);
-    // Seconds of difference are how a clock is kept right.
-    if (ahead - told >= 60_000) warn(ahead);
-    told = ahead;
+    // Small differences are normal clock adjustments.
+    if (ahead - warned >= 60_000) warn(ahead);
+    warned = ahead;
     return false;
   };
 }
@@ -77,7 +77,7 @@ export function sweepSessions(engine: Engine): Round {
       for (const result of await Promise.allSettled(wakes)) if (result.status === 'rejected') onProblem(result.reason);
     }
     const swept = await store.sweep(settledTime(clock), COMMON_LIMITS.sweepBatch);
-    // Where the earliest timer is the same again, nothing was gained: it waits for the next round.
+    // If the earliest timer is the same again, no progress was made: wait for the next round.
     const more = due.length === COMMON_LIMITS.sweepBatch && due[0] !== first;
     first = due[0];
     return more || swept === COMMON_LIMITS.sweepBatch;

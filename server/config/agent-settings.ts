@@ -74,6 +74,11 @@ export const AGENT_SETTINGS = {
     meaning: 'days after which a session that nobody uses is deleted with its messages; unset = never',
     fix: 'Set for example AGENT_KEEP_DAYS=90.',
   },
+  MODEL: {
+    kind: text('module'),
+    meaning: 'a module that exports a language model of the AI SDK, in the place of an endpoint',
+    fix: 'Set for example MODEL=./model.js.',
+  },
   MODEL_BASE_URL: {
     kind: text('http-url'),
     secret: 'password',
@@ -88,7 +93,7 @@ export const AGENT_SETTINGS = {
   },
   MODEL_NAME: {
     kind: text('words'),
-    meaning: 'model of that endpoint',
+    meaning: 'model of that endpoint, or what the one of MODEL is called',
     fix: 'Set the name as the endpoint lists it.',
   },
   MODEL_LIST: {

@@ -108,8 +108,8 @@ export interface Config {
   /** The model that answers chats; undefined: a flow does. */
   readonly model:
     | {
-        readonly baseUrl: string;
-        readonly apiKey: string | undefined;
+        /** An OpenAI-compatible endpoint, or the module that exports the model. */
+        readonly from: { readonly baseUrl: string; readonly apiKey: string | undefined } | { readonly module: string };
         /** The one that answers where a message asks for no other. */
         readonly name: string;
         readonly others: readonly string[];
@@ -270,10 +270,11 @@ function readPlugins(values: SettingValues, env: NodeJS.ProcessEnv): Config['plu
 }
 
 function readModel(values: SettingValues): Config['model'] {
-  const { MODEL_BASE_URL: baseUrl, MODEL_NAME: name } = values;
+  const { MODEL: module, MODEL_BASE_URL: baseUrl, MODEL_NAME: name, MODEL_SYSTEM_PROMPT: systemPrompt } = values;
+  if (module !== undefined) return { from: { module }, name: name ?? 'model', others: [], systemPrompt };
   if (baseUrl === undefined || name === undefined) return undefined;
   const others = (values.MODEL_LIST ?? []).filter((one) => one !== name);
-  return { baseUrl, apiKey: values.MODEL_API_KEY, name, others, systemPrompt: values.MODEL_SYSTEM_PROMPT };
+  return { from: { baseUrl, apiKey: values.MODEL_API_KEY }, name, others, systemPrompt };
 }
 
 // Where a configuration is only looked at, no key is made.

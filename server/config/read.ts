@@ -155,6 +155,9 @@ function findContradictions(values: Partial<SettingValues>, env: NodeJS.ProcessE
     found.push(problemLine('METRICS_PORT', String(METRICS_PORT), 'is the same as PORT'));
   if (values.MODEL_BASE_URL !== undefined && values.MODEL_NAME === undefined)
     found.push(problemLine('MODEL_NAME', undefined, 'is not set, and MODEL_BASE_URL is: which model is to be asked?'));
+  for (const name of ['MODEL_BASE_URL', 'MODEL_LIST', 'MODEL_API_KEY'] as const)
+    if (values.MODEL !== undefined && values[name] !== undefined)
+      found.push(problemLine('MODEL', values.MODEL, `and ${name} are both set: a module, or an endpoint?`));
   const { USSD_GATEWAYS: gateways } = values;
   if (Array.isArray(gateways) && gateways.length > 1 && gateways.includes('*'))
     found.push(problemLine('USSD_GATEWAYS', gateways.join(','), '* stands alone: it admits everybody already'));

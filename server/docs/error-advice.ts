@@ -204,8 +204,10 @@ export const CODE_ADVICE: { readonly [code in ErrorCode]: Advice } = {
     remedy: 'Look at the error’s cause, and correct the machine or the service it calls.',
   },
   ERR_TURN_LIMIT: {
-    cause: 'A flow loops without asking for input, or too many writers change one session at once.',
-    remedy: 'Look for screens that lead to each other without input; the limits are in lib/limits.ts.',
+    cause:
+      'A flow or a machine goes from state to state without an input or a pause, sets too many timers, or has more in its variables than a session may hold. Callers hear that the service is temporarily unavailable.',
+    remedy:
+      'Look for screens, calls or states that lead to each other without an input; keep less in variables, or page what a service answers. LIMITS has the numbers.',
   },
   ERR_CONFLICT: {
     cause: 'Another writer changed the data first.',

@@ -6,6 +6,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/given.ts';
 import { boundedFetch } from '../../lib/http/bounded-fetch.ts';
 import { readMcpServers } from '../agent/mcp.ts';
+import { loadModel } from '../agent/responders.ts';
 import { readGatewayFile } from '../gateway/file.ts';
 import { openCatalog } from '../gateway/open.ts';
 import { lintRulesFrom } from '../menus/lint-rules.ts';
@@ -25,7 +26,13 @@ type Model = NonNullable<CheckContext['config']['model']>;
 
 async function answerFinding({ config }: CheckContext): Promise<Finding> {
   const model = config.model!;
-  const { url, headers } = modelListRequest(model);
+  const { from } = model;
+  if ('module' in from)
+    return loadModel(from.module).then(
+      ({ modelId }) => fine(`${from.module} exports ${modelId}; it is not asked`),
+      (error: TwinlineError) => brokenFinding(error.message, 'Check MODEL.'),
+    );
+  const { url, headers } = modelListRequest(from);
   const bounds = { headersMs: ASK_MS, stallMs: ASK_MS, bytes: LIST_BYTES, lineBytes: LIST_BYTES };
   try {
     const answer = await boundedFetch({ clock: systemClock, ...bounds })(url, { headers });

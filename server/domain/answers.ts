@@ -1,4 +1,4 @@
-// How the domain service answers: problem documents, pages, records with their links, and answers that are given once.
+// Replies of the domain service: problem documents, pages, records with links, and idempotent answers.
 
 import type { Middleware } from 'koa';
 import { pathSegment } from '../../lib/domain/did/did.ts';
@@ -13,7 +13,7 @@ import type { Reply, RouteRequest } from '../http/route-table.ts';
 import { readCaller } from './api-keys.ts';
 import { ACCEPT_PATCH, idempotencyKey } from './requests.ts';
 
-/** A problem document (RFC 9457) that also carries the shapes of the ecosystem. */
+/** A problem document (RFC 9457) with the ecosystem's extension members. */
 export interface ProblemDocument {
   readonly type: string;
   readonly title: string;
@@ -24,7 +24,7 @@ export interface ProblemDocument {
   readonly error: { readonly code: string; readonly message: string; readonly details: readonly Detail[] };
 }
 
-/** Turns refusals into problem documents; our own failures go on to the log, and their answers say nothing of them. */
+/** Answers refusals with problem documents. Internal errors are logged and answered without details. */
 export function problems(onFault: (error: unknown, request: Pick<RouteRequest, 'state'>) => void): Middleware {
   return async (ctx, next) => {
     try {
@@ -52,7 +52,7 @@ export function problems(onFault: (error: unknown, request: Pick<RouteRequest, '
   };
 }
 
-/** A page; a Link leads to the next one, by the same query with another cursor. */
+/** The reply with a page; its Link header leads to the next one. */
 export function showPage(
   request: Pick<RouteRequest, 'path' | 'querystring'>,
   { items, next }: { items: readonly object[]; next?: string | undefined },
@@ -61,7 +61,7 @@ export function showPage(
   return next === undefined ? { body } : { headers: { Link: `<${nextAddress(request, next)}>; rel="next"` }, body };
 }
 
-// The query as it was sent. A colon is legal in a path and in a query (RFC 3986), so DIDs stand there as they are written.
+// Keeps the query as sent. Colons are legal in paths and queries (RFC 3986), so DIDs are not escaped.
 function nextAddress({ path, querystring }: Pick<RouteRequest, 'path' | 'querystring'>, cursor: string): string {
   const isCursor = (part: string) => new URLSearchParams(part).has('cursor');
   const rest = querystring.split('&').filter((part) => part !== '' && !isCursor(part));
@@ -69,7 +69,7 @@ function nextAddress({ path, querystring }: Pick<RouteRequest, 'path' | 'queryst
   return uriReference(`${path}?${query}`).replaceAll(/%3A/gi, ':');
 }
 
-// A path, or a path and a query, as a URI reference (RFC 3986): what cannot stand in one is escaped.
+// Escapes what a URI reference (RFC 3986) cannot contain.
 function uriReference(address: string): string {
   return address.replace(OUTSIDE, encodeURIComponent);
 }
@@ -77,10 +77,10 @@ function uriReference(address: string): string {
 const OUTSIDE = /%(?![0-9A-Fa-f]{2})|[^\w!$%&'()*+,./:;=?@~-]/g;
 
 const WEAK = /^W\//;
-/** What a proxy that compresses adds to an ETag, such as Apache. */
+/** The suffix that compressing proxies such as Apache add to an ETag. */
 const COMPRESSED = /[-;:]{1,2}(gzip|br|deflate|zstd)"$/;
 
-/** The reply, or 304 when the client has the version of its ETag already. */
+/** The reply, or 304 when If-None-Match has its ETag. */
 export function sendUnlessCached(request: Pick<RouteRequest, 'get'>, reply: Tagged): Reply {
   const tags = request
     .get('if-none-match')
@@ -92,7 +92,7 @@ export function sendUnlessCached(request: Pick<RouteRequest, 'get'>, reply: Tagg
 
 type Tagged = Reply & { readonly headers: { readonly ETag: string } };
 
-/** What is answered, and kept for a repeated request. */
+/** A reply that is stored for repeated requests. */
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: { readonly [name: string]: string };
@@ -100,8 +100,8 @@ export interface ApiAnswer {
 }
 
 /**
- * What `work` gives, once per Idempotency-Key. `work` gets a token that is reserved for the request, for the id of what it
- * makes; without a key there is none.
+ * Runs `work` once per Idempotency-Key and returns its answer. `work` gets a token reserved for the request, from which it
+ * derives the id of what it creates; without a key there is no token.
  */
 export async function answerOnce(
   request: RouteRequest,
@@ -115,7 +115,7 @@ export async function answerOnce(
   return idempotency.runOnce({ scope, content: body.text, key }, async (token) => ({ ...(await work(token)) }));
 }
 
-/** Where more about a twin is. */
+/** The links of a twin. */
 export function twinLinks(did: string) {
   const self = `/v1/domains/${pathSegment(did)}`;
   return {
@@ -127,19 +127,19 @@ export function twinLinks(did: string) {
   };
 }
 
-/** A twin and its ETag. */
+/** The reply with a twin and its ETag. */
 export function showTwin(domain: Domain, now: number): Tagged {
   const headers = { ETag: makeEtag(domain, now), 'Cache-Control': 'private, no-cache' };
   return { headers, body: domainView(domain, now, twinLinks) };
 }
 
-/** The ETag of a twin: its revision, and what else of the answer may change without one. */
+/** The ETag of a twin: its revision, and its validity, which changes with time. */
 export function makeEtag({ revision, body }: Domain, now: number): string {
   const validity = findValidity(body, now);
   return validity === 'valid' ? `"${revision}"` : `"${revision}-${validity}"`;
 }
 
-/** A proposal as clients read it, and where more about it is. */
+/** A proposal as clients read it, with links. */
 export function showProposal(proposal: Proposal) {
   const self = `/v1/proposals/${proposal.id}`;
   const domain = twinLinks(proposal.body.subject).self;
@@ -147,7 +147,7 @@ export function showProposal(proposal: Proposal) {
   return { ...proposalView(proposal), links };
 }
 
-/** Where a proposal is, and its revision. */
+/** The Location and ETag of a proposal. */
 export function proposalHeaders({ id, revision }: Proposal) {
   return { Location: `/v1/proposals/${id}`, ETag: `"${revision}"` } as const;
 }

@@ -1,4 +1,4 @@
-// API keys of the domain service, and who a bearer token stands for. Only hashes are held; the file may change while serving.
+// API keys of the domain service. Holds only hashes; rereads the file when it changes.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -15,17 +15,17 @@ import { readSettingFile } from '../config/modules.ts';
 import type { Log } from '../telemetry/log.ts';
 
 export interface ApiKeys {
-  /** The caller behind a token; undefined when it is unknown. Takes as long for any token. */
+  /** The caller with this token; undefined for unknown ones. Takes constant time. */
   findCaller(token: string): Caller | undefined;
-  /** The voters of a tenant, for rules that name none: each principal with the role, one vote each. */
+  /** The default voters of a tenant: each principal with the role voter, with one vote. */
   voters(tenant: string): readonly VoterPower[];
-  /** The key that was made for this run because no file is set. */
+  /** The key generated for this run when no file is configured. */
   readonly developmentKey: string | undefined;
-  /** What the file held when it was read last; undefined without a file. */
+  /** Identifies the content of the file as last read; undefined without a file. */
   readonly held: HeldKeys | undefined;
 }
 
-/** Names what a file of keys holds, without any of it. */
+/** Identifies a key file's content without revealing it. */
 export interface HeldKeys {
   readonly digest: string;
   readonly keys: number;
@@ -36,8 +36,8 @@ export interface ApiKeysOptions {
   readonly production: boolean;
   readonly log: Log;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Called when other keys were read while serving. */
-  readonly onChange?: (held: HeldKeys) => void;
+  /** Called after the keys were reloaded. */
+  readonly onChange?: (keys: HeldKeys) => void;
 }
 
 interface KeyEntry {
@@ -72,13 +72,13 @@ const LOOK_AGAIN_MS = 1_000;
 export const DEFAULT_TENANT = 'default';
 
 /**
- * The keys of API_KEYS_FILE, read again when it has changed: an unreadable or broken new version is logged and
- * the keys before it stay. Without a file, development has one key with all roles, and production has none. Throws
- * ERR_CONFIG with every problem of the file at start.
+ * The keys of API_KEYS_FILE, reloaded when it changes; a broken new version is logged and the previous keys stay. Without a
+ * file, development gets one key with all roles and production none. Throws ERR_CONFIG with all problems of the file at
+ * startup.
  */
 export function apiKeys({ file, production, log, clock, onChange }: ApiKeysOptions): ApiKeys {
   if (file === undefined) return production ? makeKeys([], undefined) : developmentKeys();
-  let known = readKeys(file);
+  let entries = readKeys(file);
   let stamp = stampFile(file);
   let looked = clock.monotonic();
   const refresh = () => {
@@ -89,9 +89,9 @@ export function apiKeys({ file, production, log, clock, onChange }: ApiKeysOptio
     if (now === stamp) return;
     stamp = now;
     try {
-      known = readKeys(file);
-      log.info({ keys: known.length }, 'API keys were read again');
-      onChange?.(holdKeys(known));
+      entries = readKeys(file);
+      log.info({ keys: entries.length }, 'API keys were read again');
+      onChange?.(holdKeys(entries));
     } catch (error) {
       log.error({ err: error }, 'API_KEYS_FILE has changed and cannot be used; the keys before stay');
     }
@@ -99,22 +99,22 @@ export function apiKeys({ file, production, log, clock, onChange }: ApiKeysOptio
   return {
     developmentKey: undefined,
     get held() {
-      return holdKeys(known);
+      return holdKeys(entries);
     },
     voters: (tenant) => {
       refresh();
-      return listVoters(known, tenant);
+      return listVoters(entries, tenant);
     },
     findCaller: (token) => {
       refresh();
-      return find(known, token);
+      return find(entries, token);
     },
   };
 }
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,1024})$/i;
 
-/** Puts the caller into `ctx.state.caller`; throws `unauthorized`, with the same words for every unknown key. */
+/** Sets `ctx.state.caller`; throws `unauthorized` with one message for all unknown keys. */
 export function authenticate(keys: ApiKeys): Middleware {
   return (ctx, next) => {
     const token = BEARER.exec(ctx.get('authorization'))?.[1];
@@ -126,7 +126,7 @@ export function authenticate(keys: ApiKeys): Middleware {
   };
 }
 
-/** Asks whether the key of a request that is long under way still counts. */
+/** A function that tells whether the key of a long-running request is still valid. */
 export function findRecheck(ctx: Pick<Context, 'state'>): () => boolean {
   return ctx.state.isKnown as () => boolean;
 }
@@ -142,35 +142,35 @@ function developmentKeys(): ApiKeys {
   return makeKeys([makeKnown({ key, principal: 'did:ixo:development', roles })], key);
 }
 
-function makeKeys(known: readonly KnownKey[], developmentKey: string | undefined): ApiKeys {
+function makeKeys(entries: readonly KnownKey[], developmentKey: string | undefined): ApiKeys {
   return {
     developmentKey,
     held: undefined,
-    voters: (tenant) => listVoters(known, tenant),
-    findCaller: (token) => find(known, token),
+    voters: (tenant) => listVoters(entries, tenant),
+    findCaller: (token) => find(entries, token),
   };
 }
 
-function holdKeys(known: readonly KnownKey[]): HeldKeys {
-  const rows = known.map(({ hash, caller: { principal, roles, tenant } }) => [
+function holdKeys(entries: readonly KnownKey[]): HeldKeys {
+  const rows = entries.map(({ hash, caller: { principal, roles, tenant } }) => [
     hash.toString('hex'),
     principal,
     tenant,
     [...roles].sort(),
   ]);
-  return { digest: sha256(JSON.stringify(rows.sort())).toString('base64url'), keys: known.length };
+  return { digest: sha256(JSON.stringify(rows.sort())).toString('base64url'), keys: entries.length };
 }
 
-// Every key is compared, so that the time says nothing about which one was near.
-function find(known: readonly KnownKey[], token: string): Caller | undefined {
+// Compares all keys, so that timing reveals nothing.
+function find(entries: readonly KnownKey[], token: string): Caller | undefined {
   const hash = sha256(token);
-  let found: Caller | undefined;
-  for (const entry of known) if (timingSafeEqual(entry.hash, hash)) found = entry.caller;
-  return found;
+  let caller: Caller | undefined;
+  for (const entry of entries) if (timingSafeEqual(entry.hash, hash)) caller = entry.caller;
+  return caller;
 }
 
-function listVoters(known: readonly KnownKey[], tenant: string): VoterPower[] {
-  const voting = known.filter(({ caller }) => caller.tenant === tenant && caller.roles.has('voter'));
+function listVoters(entries: readonly KnownKey[], tenant: string): VoterPower[] {
+  const voting = entries.filter(({ caller }) => caller.tenant === tenant && caller.roles.has('voter'));
   const dids = new Set(voting.map(({ caller }) => caller.principal));
   return [...dids].sort().map((did) => ({ did, power: '1' }));
 }
@@ -192,7 +192,7 @@ function readKeys(file: string): KnownKey[] {
   return (entries as KeyEntry[]).map(makeKnown);
 }
 
-// What the schema does not tell. Neither of the two is quoted: who mixes them up has written the key into the other.
+// Checks beyond the schema. Never quotes key or principal: somebody may have confused the two.
 function entryProblems(entries: readonly (Partial<KeyEntry> | null)[]): string[] {
   const firstLines = new Map<string, number>();
   return entries.flatMap((entry, at) => {

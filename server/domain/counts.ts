@@ -1,4 +1,4 @@
-// What the domain service of this instance counts: ballots, proposals by the state they have come to, tries of webhooks.
+// Metrics of the domain service of this instance: ballots, proposals by state, webhook attempts.
 
 import type { StateValue } from 'xstate';
 import type { DeliveryOptions } from '../../lib/domain/feed/delivery.ts';
@@ -12,10 +12,10 @@ export interface DomainCounts {
   metrics(): readonly string[];
 }
 
-/** At which a step of machines/domain-verification.ts can end. */
+/** The states of machines/domain-verification.ts that a step can end in. */
 const STATES = ['open', 'timelock', 'passed', 'executed', 'rejected', 'withdrawn', 'vetoed', 'invalidated'];
 
-/** Nothing was counted yet. */
+/** Starts at zero. */
 export function domainCounts(): DomainCounts {
   let ballots = 0;
   const proposals = countsByLabel('state', STATES);

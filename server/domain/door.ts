@@ -1,4 +1,4 @@
-// The HTTP door of the domain service: /v1 and /1.0/identifiers, with their own errors and their own callers.
+// The HTTP door of the domain service: /v1 and /1.0/identifiers, with their own errors and authentication.
 
 import type { Middleware, ParameterizedContext } from 'koa';
 import {
@@ -26,10 +26,10 @@ import type { TwinDeps } from './routes/twin-changes.ts';
 import { TWIN_ROUTES } from './routes/twins.ts';
 import { WEBHOOK_ROUTES, type WebhookDeps } from './routes/webhooks.ts';
 
-/** All that the handlers of the routes need. */
+/** The dependencies of the handlers. */
 export interface DomainDeps extends TwinDeps, ProposalDeps, CardDeps, EventDeps, BulkDeps, IdentifierDeps, WebhookDeps {
   readonly keys: ApiKeys;
-  /** Told of everything that is our fault. */
+  /** Reports an internal error. */
   readonly onFault: (error: unknown, request: Pick<RouteRequest, 'state'>) => void;
 }
 
@@ -47,31 +47,31 @@ export const DOMAIN_ROUTES: readonly RouteGroup<DomainDeps>[] = [
   LIMIT_ROUTES,
 ];
 
-/** Everything below /v1 and /1.0/identifiers, as one middleware. Other paths pass. */
+/** Serves everything below /v1 and /1.0/identifiers as one middleware; passes other paths on. */
 export type DomainDoor = Middleware & { readonly routes: readonly ServedRoute[] };
 
 /** Opens the door. */
 export function domainDoor(deps: DomainDeps): DomainDoor {
-  const known = authenticate(deps.keys);
-  // Browsers come with a pass to a page, or are shown how to get one.
-  const guard: Middleware = (ctx, next) => deps.pages.browsers(ctx, () => known(ctx, next));
+  const requireKey = authenticate(deps.keys);
+  // Browsers have a pass for a page, or are told how to get one.
+  const guard: Middleware = (ctx, next) => deps.pages.browsers(ctx, () => requireKey(ctx, next));
   const router = newRouter();
   for (const group of DOMAIN_ROUTES)
     addRoutes(router, group, { deps, guards: { 'api-key': guard }, input: DOMAIN_INPUT });
 
   const routes = router.routes() as Middleware;
   const answerProblems = problems(deps.onFault);
-  const identifiers = identifierDoor(deps, known);
+  const identifiers = identifierDoor(deps, requireKey);
   const answer: Middleware = async (ctx) => {
     await routes(ctx, () => answerNowhere(ctx));
-    // Listeners in this process get a write at once.
+    // Followers in this process see a write at once.
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') deps.feed.nudge();
   };
 
-  // Reached when no route has answered: the address is unknown, or known for other methods, which OPTIONS asks for.
+  // Called when no route matched: an unknown path, another method, or OPTIONS.
   async function answerNowhere(ctx: ParameterizedContext): Promise<void> {
     const isPublic = router.match(ctx.path, ctx.method).path.some(({ path }) => publicPaths.has(String(path)));
-    if (!isPublic) await known(ctx, async () => {});
+    if (!isPublic) await requireKey(ctx, async () => {});
     refuseUnrouted(ctx, [router], { unknown: `There is nothing at ${ctx.path}.`, patch: ACCEPT_PATCH });
   }
 
@@ -89,8 +89,8 @@ const publicPaths = new Set(
   ),
 );
 
-// A DID URL may hold slashes, which no path of a router takes.
-function identifierDoor(deps: DomainDeps, known: Middleware): Middleware {
+// A DID URL may contain slashes, which router paths cannot match.
+function identifierDoor(deps: DomainDeps, requireKey: Middleware): Middleware {
   const methods = ['GET', 'HEAD', 'POST'];
   return (ctx) => {
     const method = ctx.method === 'HEAD' ? 'GET' : ctx.method;
@@ -101,7 +101,7 @@ function identifierDoor(deps: DomainDeps, known: Middleware): Middleware {
       throw refuseMethod(ctx, methods);
     }
     const answer = async () => handle(ctx as never, deps);
-    // No key is needed; but a request with one sees only its own tenant.
-    return ctx.get('authorization') === '' ? answer() : known(ctx, answer);
+    // No key is required, but a request with one sees only its own tenant.
+    return ctx.get('authorization') === '' ? answer() : requireKey(ctx, answer);
   };
 }

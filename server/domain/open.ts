@@ -1,4 +1,4 @@
-// The domain service of this server: what it is made of, its door, and what goes on behind it.
+// The domain service of this server: assembles its parts, its door and its background work.
 
 import { createHash } from 'node:crypto';
 import { type Clock, settledTime } from '../../lib/clock.ts';
@@ -43,27 +43,27 @@ export interface DomainService {
   readonly keys: ApiKeys;
   /** Lines for Prometheus. */
   readonly metrics: () => readonly string[];
-  /** One round of background work; true when there is more to do at once. */
+  /** Runs one round of background work; true when there is more to do. */
   sweep(): Promise<boolean>;
-  /** Ends what clients keep open, in order, so that the server can end. */
+  /** Ends the streams of clients, before shutdown. */
   drain(): void;
-  /** Ends what goes on behind the door. */
+  /** Ends the background work. */
   close(): Promise<void>;
 }
 
 export interface DomainOptions {
   readonly documents: DocumentStore;
   readonly apiKeysFile: string | undefined;
-  /** Voting rules; undefined: the built-in ones. */
+  /** Voting rules. @default the built-in ones */
   readonly governanceFile: string | undefined;
-  /** The first signs credentials, all of them their status lists. */
+  /** The first signs credentials; all sign their own status lists. */
   readonly oracleKeys: readonly [OracleKey, ...OracleKey[]];
-  /** How others reach this server, without a slash at the end. */
+  /** The public base URL of this server, without a trailing slash. */
   readonly publicUrl: string | undefined;
-  /** Seals the secrets of webhooks. */
+  /** Seals webhook secrets. */
   readonly keyring: Keyring;
   readonly clock: Clock;
-  /** For tests: how webhooks reach their receivers. */
+  /** For tests: how webhook requests are sent. */
   readonly webhookSender?: SenderOptions | undefined;
   readonly production: boolean;
   /** Receives the inspection events of proposals. */
@@ -73,7 +73,7 @@ export interface DomainOptions {
   readonly onProblem: () => void;
 }
 
-/** Opens the service; throws ERR_CONFIG when the file of keys or of voting rules cannot be used. */
+/** Opens the service; throws ERR_CONFIG when the key or governance file is invalid. */
 export async function openDomain(options: DomainOptions): Promise<DomainService> {
   const { documents, apiKeysFile, governanceFile, clock, production, audit, log } = options;
   const onFailure = (what: string) => (error: unknown) => {
@@ -83,8 +83,8 @@ export async function openDomain(options: DomainOptions): Promise<DomainService>
   const notes = keyNotes(audit, apiKeysFile);
   const { keys, governance } = readDomainFiles(governanceFile, {
     ...{ file: apiKeysFile, production, log, clock },
-    onChange: (held) => {
-      notes.put(held);
+    onChange: (content) => {
+      notes.put(content);
       void notes.write().catch(onFailure('keys.changed is not in the audit log yet; it is tried again'));
     },
   });
@@ -132,7 +132,7 @@ interface PartOptions {
 
 type DomainParts = ReturnType<typeof makeParts>;
 
-/** What the routes work with. */
+/** The services behind the routes. */
 function makeParts(options: DomainOptions, { keys, governance, onFailure }: PartOptions) {
   const { documents, clock, keyring, inspector, log, webhookSender: sender } = options;
   const counts = domainCounts();
@@ -185,23 +185,23 @@ function openDoor(options: DomainOptions, parts: DomainParts): DomainDoor {
 }
 
 /**
- * Notes in the audit log which keys are read. Keys that were taken away must count for nothing at once, so they are noted
- * once they are read, as soon as that can be.
+ * Records reloads of the key file in the audit log. A revoked key must stop working at once, so the entry is written after
+ * the reload, and retried until it is stored.
  */
 function keyNotes(audit: Audit, file: string | undefined) {
   let unnoted: HeldKeys | undefined;
   return {
-    put(held: HeldKeys): void {
-      unnoted = held;
+    put(content: HeldKeys): void {
+      unnoted = content;
     },
-    /** Notes the keys that were put last, if they are not noted yet; they stay to be noted when it rejects. */
+    /** Writes the pending entry, if any; it stays pending when this rejects. */
     async write(): Promise<void> {
-      const held = unnoted;
+      const content = unnoted;
       unnoted = undefined;
-      if (!held) return;
-      const { digest, keys } = held;
+      if (!content) return;
+      const { digest, keys } = content;
       await noteChange(audit, { action: 'keys.changed', file, digest, more: { keys } }).catch((error: unknown) => {
-        unnoted ??= held;
+        unnoted ??= content;
         throw error;
       });
     },
@@ -211,7 +211,7 @@ function keyNotes(audit: Audit, file: string | undefined) {
 const BUILT_IN_RULES =
   'GOVERNANCE_FILE is not set, so votes follow the built-in rules: with up to five voters, one who proposes and votes yes may decide alone when nobody else votes. Name the voters and a higher quorum in a rules file.';
 
-// Throws ERR_CONFIG with every problem of either file, one a line.
+// Throws ERR_CONFIG with the problems of both files, one per line.
 function readDomainFiles(
   governanceFile: string | undefined,
   options: ApiKeysOptions,
@@ -239,7 +239,7 @@ interface ReadFile {
   readonly more?: JsonObject;
 }
 
-// The audit log says when a file that gives rights is another than the last one that was read.
+// Records that a file which grants rights has changed since it was last read.
 async function noteChange(audit: Audit, { action, file, digest, more }: ReadFile): Promise<void> {
   const last = await audit.findLast(action);
   const before = last?.details.digest ?? null;

@@ -1,4 +1,4 @@
-// Requests to the domain service: what its routes declare in common, and parameters, bodies and preconditions as they read them.
+// Requests to the domain service: common declarations of its routes, and reading parameters, bodies and preconditions.
 
 import type { ErrorObject } from 'ajv';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
@@ -15,11 +15,11 @@ const TEXT = { type: 'string' } as const;
 
 export const JSON_TYPE = 'application/json';
 
-/** Names of the protocol and the twin that the examples of the routes make, and all others are about. */
+/** The protocol and the twin that the examples of the routes create and use. */
 export const PROTOCOL_EXAMPLE = 'did:ixo:protocol/clean-cooking';
 export const TWIN_EXAMPLE = 'did:ixo:entity/stove-1';
 
-/** As ids are made; nothing has this one. */
+/** A well-formed id that nothing has. */
 export const ID_EXAMPLE = '4c73552dbf8a4343016e7f7952836014';
 
 export const DID: Parameter = {
@@ -37,7 +37,7 @@ export const PAGE = {
   cursor: { description: '`next` of the page before', schema: TEXT },
 } as const satisfies { readonly [name: string]: Parameter };
 
-/** Of lists with shorter pages. */
+/** Parameters of lists with shorter pages. */
 export const SHORT_PAGE = {
   ...PAGE,
   limit: { ...PAGE.limit, schema: { ...PAGE.limit.schema, maximum: 200 } },
@@ -66,7 +66,7 @@ export const NOT_CHANGED = { description: 'What you have is what there is' };
 type DomainGroup<Deps> = Omit<RouteGroup<Deps>, 'access' | 'routes'> &
   Partial<Pick<RouteGroup<Deps>, 'access'>> & { readonly routes: readonly ReplyRoute<Deps>[] };
 
-/** A group of routes of the domain service, with its problems; for holders of a key unless it says otherwise. */
+/** A group of domain routes with their common problems; requires an API key unless it declares other access. */
 export function domainGroup<Deps>(group: DomainGroup<Deps>): RouteGroup<Deps> {
   return {
     access: 'api-key',
@@ -92,12 +92,12 @@ type Defaulted<All extends Parameters> = {
   [Name in keyof All]: All[Name]['schema'] extends { readonly default: unknown } ? Name : never;
 }[keyof All];
 
-/** Parameters by name; those without a default are missing when they are not given. */
+/** Parameter values by name; absent ones without a default are undefined. */
 export type ParameterValues<All extends Parameters> = {
   readonly [Name in Defaulted<All>]: ParameterValue<All[Name]['schema']>;
 } & { readonly [Name in Exclude<keyof All, Defaulted<All>>]?: ParameterValue<All[Name]['schema']> };
 
-/** Query and headers; bodies are read and checked by the handlers, after the rights of the caller. */
+/** Checks queries and headers; handlers read and check bodies after authorising the caller. */
 export const DOMAIN_INPUT: InputRules = {
   allowsMissing: true,
   refuse([fault]) {
@@ -108,7 +108,7 @@ export const DOMAIN_INPUT: InputRules = {
 
 const REASONS: { readonly [pointer: string]: Reason } = { '/query/limit': 'bad-limit', '/query/cursor': 'bad-cursor' };
 
-/** The query as the route declares it: `parameters` is what its `query` is. */
+/** The checked query; `parameters` is the route's `query`. */
 export function readQuery<All extends Parameters>(
   request: Pick<RouteRequest, 'state'>,
   _parameters: All,
@@ -116,7 +116,7 @@ export function readQuery<All extends Parameters>(
   return readInput<{ query: ParameterValues<All> }>(request).query;
 }
 
-/** As {@link readQuery}, of headers; an empty one is missing. */
+/** Like {@link readQuery}, for headers; empty ones count as absent. */
 export function readHeaders<All extends Parameters>(
   request: Pick<RouteRequest, 'state'>,
   _parameters: All,
@@ -124,7 +124,7 @@ export function readHeaders<All extends Parameters>(
   return readInput<{ headers: ParameterValues<All> }>(request).headers;
 }
 
-/** The revision that the cursor of a list of revisions stands for; throws `bad-cursor`. */
+/** Parses the cursor of a list of revisions; throws `bad-cursor`. */
 export function readRevisionCursor(cursor: string | undefined): { readonly before?: number } {
   if (cursor === undefined) return {};
   if (/^\d{1,10}$/.test(cursor)) return { before: Number(cursor) };
@@ -133,7 +133,7 @@ export function readRevisionCursor(cursor: string | undefined): { readonly befor
 
 export const PATCH_TYPES = ['application/merge-patch+json', 'application/json-patch+json', ...JSON_TYPES] as const;
 
-/** Of every route that takes patches. */
+/** The Accept-Patch header of routes that take patches. */
 export const ACCEPT_PATCH = PATCH_TYPES.slice(0, 2).join(', ');
 
 /** Reads the body; throws `unsupported-media-type`, `too-large`, `bad-request` or `invalid`. */
@@ -151,8 +151,8 @@ export async function readBody(request: RouteRequest, options: JsonBodyOptions =
 const TAG = /^"([1-9]\d*)(?:-[\w.-]+)?"$/;
 
 /**
- * The revision that If-Match asks for: `present` for `*` or when it is one of several, another one (which will not
- * match) for what is no ETag of ours, undefined without the header. Throws `revision-changed` for weak ones.
+ * The revision that If-Match requires: `present` for `*` or when listed, 0 (which never matches) for foreign ETags,
+ * undefined without the header. Throws `revision-changed` for weak ETags.
  */
 export function readIfMatch(request: Pick<RouteRequest, 'get'>, present: number): number | undefined {
   const header = request.get('if-match').trim();
@@ -168,20 +168,20 @@ export function readIfMatch(request: Pick<RouteRequest, 'get'>, present: number)
   return Number.isInteger(revisions[0]) ? revisions[0]! : 0;
 }
 
-/** As {@link readIfMatch}; throws `precondition-required` without the header. */
+/** Like {@link readIfMatch}; throws `precondition-required` without the header. */
 export function requireIfMatch(request: Pick<RouteRequest, 'get'>, present: number): number {
   const expected = readIfMatch(request, present);
   if (expected !== undefined) return expected;
   throw refuse('precondition-required', 'Send If-Match with the ETag of what you have seen.');
 }
 
-/** A patch of one of PATCH_TYPES; what calls itself JSON is a merge patch. */
+/** Reads a patch of one of PATCH_TYPES; plain JSON is a merge patch. */
 export async function readPatch(request: RouteRequest): Promise<Patch> {
   const { type, value } = await readBody(request, { types: PATCH_TYPES });
   return { type: type === 'application/json-patch+json' ? 'json' : 'merge', patch: value };
 }
 
-/** The Idempotency-Key of a request to a route that declares it, if it has one. */
+/** The request's Idempotency-Key, if any; the route must declare the header. */
 export function idempotencyKey(request: Pick<RouteRequest, 'state'>): string | undefined {
   return readHeaders(request, IDEMPOTENCY_KEY)['Idempotency-Key'];
 }

@@ -1,4 +1,4 @@
-// What the outcome of a resolution is over HTTP: the form that the client accepts, the status, the body.
+// Maps the outcome of a DID resolution to HTTP: representation, status and body.
 
 import type { Resolution } from '../../lib/domain/did/resolution.ts';
 import { type Failed, makeFailure, RESOLUTION_ERRORS } from '../../lib/domain/did/resolution-options.ts';
@@ -13,16 +13,16 @@ export interface ResolutionAnswer {
   readonly location?: string;
 }
 
-/** The first of these types that the client likes best, or false. */
+/** The client's preferred one of these types, or false. */
 export type Accepts = (types: readonly string[]) => string | false;
 
 const RESULT = 'application/did-resolution';
 const OLD_RESULT = 'application/ld+json;profile="https://w3id.org/did-resolution"';
 const DEREFERENCED = 'application/did-url-dereferencing';
-/** What clients ask for that know nothing of DIDs: they get the result, as other resolvers answer it. */
+/** Requested by clients that know nothing of DIDs: they get the result, like from other resolvers. */
 const PLAIN_JSON = 'application/json';
 const URI_LIST = 'text/uri-list';
-/** The first one is for clients that take anything. */
+/** The first is the default. */
 const DOCUMENT_TYPES = ['application/did', 'application/did+ld+json', 'application/did+json'];
 
 /** The answer of the HTTP binding of W3C DID Resolution. */
@@ -37,7 +37,7 @@ export function answerTo(outcome: Resolution, accepts: Accepts): ResolutionAnswe
   if (type === PLAIN_JSON && outcome.kind === 'part')
     return { status: metadata.deactivated ? 410 : 200, ...result(DEREFERENCED, content, metadata), type };
   const isPlain = DOCUMENT_TYPES.includes(type);
-  // What was deactivated has a result that says so, and no document of today.
+  // A deactivated DID has a result that says so, but no current document.
   if (metadata.deactivated) return { status: 410, ...result(isPlain ? RESULT : type, content, metadata) };
   return isPlain && content
     ? { status: 200, type, body: content }
@@ -53,7 +53,7 @@ function listTypes(outcome: Resolution): string[] {
 function failure(failure: Failed, accepted: string | false): ResolutionAnswer {
   const status = RESOLUTION_STATUS[failure.code];
   if (accepted === DEREFERENCED) {
-    // What is dereferenced is a DID URL: one without a DID is no DID URL.
+    // Dereferencing takes a DID URL, so an invalid DID is an invalid DID URL.
     const code = failure.code === 'INVALID_DID' ? 'INVALID_DID_URL' : failure.code;
     return {
       status,

@@ -29,17 +29,17 @@ export interface ClockWatchOptions {
 
 /** Watches clocks that have been measured once. */
 export function watchClocks(clocks: readonly SharedClock[], { clock, log }: ClockWatchOptions): ClockWatch {
-  const told = new Set<SharedClock>();
+  const reported = new Set<SharedClock>();
   const readOffset = ({ clock: theirs }: SharedClock) => Math.round(theirs.offsetMs()) / 1e3;
   const isWrong = (one: SharedClock) => Math.abs(readOffset(one)) > CLOCK_OFFSET_MAX_SECONDS;
 
   function tell(one: SharedClock): void {
-    if (isWrong(one) === told.has(one)) return;
+    if (isWrong(one) === reported.has(one)) return;
     const { keeps, kind } = one;
     const place = { keeps, kind, offsetSeconds: readOffset(one) };
-    if (told.delete(one)) log.info(place, 'the clocks of this machine and of a store agree again');
+    if (reported.delete(one)) log.info(place, 'the clocks of this machine and of a store agree again');
     else {
-      told.add(one);
+      reported.add(one);
       log.warn(place, 'the clock of this machine or of a store is wrong: run NTP on all machines');
     }
   }

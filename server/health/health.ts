@@ -85,8 +85,8 @@ export function watchHealth(stores: readonly Watched[], { clock = systemClock, o
     return {
       sample: async () => describe(await probe()),
       async judge() {
-        const seen = await probe();
-        const away = seen && isSure(seen) ? seen : undefined;
+        const answer = await probe();
+        const away = answer && isSure(answer) ? answer : undefined;
         const now = describe(away);
         if ((away === undefined) !== (before === undefined)) onChange?.(now);
         before = away;
@@ -154,12 +154,15 @@ function prober(store: Watched, clock: Clock): Prober {
       if (last && !last.ended) heard = undefined;
       last = start();
     }
-    const asked = last;
-    if (asked.ended) return asked.done;
+    const current = last;
+    if (current.ended) return current.done;
     const stop = new AbortController();
-    const isLate = await Promise.race([asked.done.then(() => false), waitInParts(clock, stop.signal).then(() => true)]);
+    const isLate = await Promise.race([
+      current.done.then(() => false),
+      waitInParts(clock, stop.signal).then(() => true),
+    ]);
     stop.abort();
-    return isLate ? judgeLate(asked) : asked.done;
+    return isLate ? judgeLate(current) : current.done;
   };
   return { probe, failingSince: () => failing ?? clock.monotonic() };
 }

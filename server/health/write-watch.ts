@@ -98,16 +98,16 @@ export function watchWrites({ snapshots, documents }: Stores, clock: Clock): Wat
     snapshots: {
       ...snapshots,
       load: (key) => sessions.noteRead(() => snapshots.load(key)),
-      commit: (...given) => sessions.note(snapshots.commit(...given), ({ kind }) => kind === 'committed'),
+      commit: (...args) => sessions.note(snapshots.commit(...args), ({ kind }) => kind === 'committed'),
       remove: (key) => sessions.note(snapshots.remove(key), (removed) => removed),
     },
     documents: {
       ...documents,
       get: (kind, id) => papers.noteRead(() => documents.get(kind, id)),
       find: (kind, query) => papers.noteRead(() => documents.find(kind, query)),
-      insert: (...given) => papers.note(documents.insert(...given), ({ kind }) => kind === 'inserted'),
-      replace: (...given) => papers.note(documents.replace(...given), ({ kind }) => kind === 'replaced'),
-      remove: (...given) => papers.note(documents.remove(...given), (removed) => removed),
+      insert: (...args) => papers.note(documents.insert(...args), ({ kind }) => kind === 'inserted'),
+      replace: (...args) => papers.note(documents.replace(...args), ({ kind }) => kind === 'replaced'),
+      remove: (...args) => papers.note(documents.remove(...args), (removed) => removed),
     },
     watches: { sessions, documents: papers },
   };

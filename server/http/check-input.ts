@@ -1,5 +1,5 @@
-// What a request brings: path, query, headers and body, checked against the JSON Schemas that its route declares, before its
-// handler runs. Doors differ in what they say of what is wrong, and in who reads bodies.
+// Validates the path, query, headers and body of requests against the JSON Schemas of their route before the handler runs. Doors
+// differ in how they word errors and in who reads bodies.
 
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -16,30 +16,30 @@ type Parameters = { readonly [name: string]: Parameter };
 
 type InputValues = { readonly [name: string]: string | number | undefined };
 
-/** What was checked. What was not sent is missing, or the default of its schema. */
+/** Validated input. Absent values are undefined or the schema's default. */
 export interface Input {
-  /** The names in the path that the route itself describes. */
+  /** The path parameters that the route itself declares. */
   readonly path: InputValues;
   readonly query: InputValues;
-  /** By their names as the route declares them. */
+  /** By name, as declared by the route. */
   readonly headers: InputValues;
   readonly body?: unknown;
 }
 
-/** What is wrong with a request: an error of a schema, or a list or object of a body that is too long. */
+/** A fault of a request: a schema error, or a list or object that is too long. */
 export type InputFault =
   | { readonly kind: 'value'; readonly error: ErrorObject }
   | { readonly kind: 'body'; readonly error: ErrorObject }
   /** `field`: a JSON pointer; `error`: in the words of ajv. */
   | { readonly kind: 'length'; readonly field: string; readonly error: string };
 
-/** How a door checks requests. */
+/** How a door validates requests. */
 export interface InputRules {
-  /** The body of a request, an empty one as an empty object. Without it, handlers read and check bodies. */
+  /** Reads the body, an empty one as an empty object. Without it, handlers read and validate bodies. */
   readonly readBody?: (ctx: Context) => unknown;
-  /** Whether a missing parameter that is required is left to the handler, as a precondition. @default false */
+  /** Whether handlers check for required parameters, as preconditions. @default false */
   readonly allowsMissing?: boolean;
-  /** The error for a request, by all that is wrong with it: one fault at least. */
+  /** Makes the error for one or more faults. */
   refuse(faults: readonly InputFault[], input: DeclaredInput): Error;
 }
 
@@ -48,7 +48,7 @@ export function readInput<T extends Partial<Input>>(ctx: Pick<Context, 'state'>)
   return ctx.state.input as T;
 }
 
-/** Checks requests to one route, and leaves {@link Input} in `ctx.state.input`; undefined where it declares nothing to check. */
+/** Validates requests to a route and sets `ctx.state.input`; undefined for routes that declare no input. */
 export function inputCheck(route: DeclaredInput, rules: InputRules): ((ctx: Context) => Promise<void>) | undefined {
   const { parameters = {}, query = {}, headers = {}, body } = route;
   const readBody = body && body.checkedBy !== 'handler' ? rules.readBody : undefined;
@@ -80,7 +80,7 @@ function describeValues(parameters: Parameters, isStrict: boolean): Schema {
   };
 }
 
-// Digits become numbers where the schema asks for one; other texts stay as they are, and their type is wrong.
+// Converts digits to numbers where the schema expects one; other text stays and fails validation.
 function readValues(parameters: Parameters, read: (name: string) => string | string[] | undefined) {
   const values = Object.entries(parameters).map(([name, { schema }]) => {
     const value = read(name);
@@ -93,20 +93,20 @@ function readValues(parameters: Parameters, read: (name: string) => string | str
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** Finds errors, of alternatives only that none fits. The schema is compiled when it is needed: that takes longer than a start may. */
+/** Finds errors; for alternatives only that none matches. Compiles the schema on first use, because compiling all would slow startup. */
 function schemaChecker(schema: Schema): (value: unknown) => ErrorObject[] {
   let validate: ValidateFunction | undefined;
   return (value) => {
     validate ??= compile(schema as object);
     if (validate(value)) return [];
     const errors = validate.errors!.filter(({ schemaPath }) => !/\/(anyOf|oneOf)\/\d/.test(schemaPath));
-    // They hold what was sent, which may be secret.
+    // Errors hold input, which may be secret.
     validate.errors = null;
     return errors;
   };
 }
 
-/** Says what is wrong with a body. Nothing in what is too long is looked at: its problems have no bound. */
+/** Validates bodies. Does not look into lists and objects that are too long, as their errors would be unbounded. */
 function bodyChecker(schema: Schema): (body: unknown) => InputFault[] {
   const findErrors = schemaChecker(schema);
   return (body) => {
@@ -119,12 +119,12 @@ function bodyChecker(schema: Schema): (body: unknown) => InputFault[] {
 interface InputFormat {
   /** What a text must match; /openapi.json shows it. */
   readonly pattern: RegExp;
-  /** What it must be besides. */
+  /** A further check. */
   readonly check?: (text: string) => boolean;
   readonly must: string;
 }
 
-/** Formats of declared input, besides those of ajv-formats and of DIDs. */
+/** Formats of input, besides ajv-formats and DIDs. */
 export const INPUT_FORMATS: { readonly [format: string]: InputFormat } = {
   'not-blank': { pattern: /\S/u, must: 'should not be empty' },
   'time-zone': {
@@ -133,14 +133,14 @@ export const INPUT_FORMATS: { readonly [format: string]: InputFormat } = {
     must: 'must be a time zone such as Africa/Lusaka',
   },
   'matrix-event': { pattern: /^\$/u, must: 'must start with $' },
-  // Without control characters, and without a step out of its folder in any spelling that a URL parser takes for one.
+  // No control characters, and no `..` step in any spelling that URL parsers accept.
   'attachment-address': {
     pattern: /^(?![\s\S]*[\\/](?:\.|%2[eE]){2})(?:mxc|https?):\/\/[^/\p{Cc}]+[^\p{Cc}]+$/u,
     must: 'must be an mxc, http or https URI',
   },
 };
 
-/** The zone's usual name; undefined for what is none, as if it had not been sent. */
+/** The canonical name of the time zone; undefined for unknown ones. */
 export function readTimeZone(name: string): string | undefined {
   try {
     return name && name.length <= 64
@@ -160,15 +160,15 @@ function compile(schema: object): ValidateFunction {
 
 function makeAjv(): Ajv2020 {
   const options = { allErrors: true, strict: false, verbose: true, useDefaults: true, addUsedSchema: false } as const;
-  const made = new Ajv2020({ ...options, logger: false });
-  formats.default(made);
-  made.addFormat('did', isDid);
+  const ajv = new Ajv2020({ ...options, logger: false });
+  formats.default(ajv);
+  ajv.addFormat('did', isDid);
   for (const [format, { pattern, check = () => true }] of Object.entries(INPUT_FORMATS))
-    made.addFormat(format, (text) => pattern.test(text) && check(text));
-  return made;
+    ajv.addFormat(format, (text) => pattern.test(text) && check(text));
+  return ajv;
 }
 
-/** The rules of the doors that answer `{error, code}`: their JSON bodies are read by the middleware before all of their routes. */
+/** The rules of doors that answer `{error, code}`; middleware has read their JSON bodies. */
 export const PLAIN_INPUT: InputRules = {
   readBody: (ctx) => ctx.request.body ?? {},
   refuse(faults, { body }) {
@@ -180,22 +180,22 @@ export const PLAIN_INPUT: InputRules = {
   },
 };
 
-/** What is wrong with a parameter, with its value, as a sentence. */
+/** Describes the error of a parameter, with its value, as a sentence. */
 export function describeValue({ keyword, instancePath, params, parentSchema, data }: ErrorObject): string {
   const name = parsePointer(instancePath)![1] ?? String(params.missingProperty);
   if (keyword === 'required') return `${name} is missing. Send it.`;
   if (Array.isArray(data)) return `${name} is given more than once. Give it once.`;
-  const given = `${name}=${JSON.stringify(String(data))}`;
+  const value = `${name}=${JSON.stringify(String(data))}`;
   const { type, minimum = 0, maximum } = parentSchema as { type?: string; minimum?: number; maximum?: number };
   if (type === 'integer')
-    return `${given} is not a whole number ${maximum === undefined ? `of ${minimum} or more` : `from ${minimum} to ${maximum}`}.`;
-  if (keyword === 'enum') return `${given} is not one of ${params.allowedValues.join(', ')}.`;
+    return `${value} is not a whole number ${maximum === undefined ? `of ${minimum} or more` : `from ${minimum} to ${maximum}`}.`;
+  if (keyword === 'enum') return `${value} is not one of ${params.allowedValues.join(', ')}.`;
   if (keyword === 'maxLength') return `${name} has more than ${params.limit} characters.`;
-  if (params.format === 'did') return `${given} is not a DID.`;
-  return `${given} is not what it must be: ${describeRule(keyword, parentSchema)}.`;
+  if (params.format === 'did') return `${value} is not a DID.`;
+  return `${value} is not what it must be: ${describeRule(keyword, parentSchema)}.`;
 }
 
-// Bodies may hold secrets and phone numbers: their values are not repeated.
+// Never quotes values: bodies may contain secrets and phone numbers.
 function describeFault(fault: InputFault): string {
   if (fault.kind === 'length') return `${formatField(fault.field)} ${fault.error}`;
   const { keyword, instancePath, params, parentSchema, message } = fault.error;

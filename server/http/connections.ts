@@ -1,5 +1,5 @@
-// The connections of a listener: how many one client may have, and which are cut off because their clients do not read what
-// they asked for, or do not send what they began.
+// Bounds the connections of each client, and disconnects clients that do not read responses or do not finish sending
+// requests.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -43,7 +43,7 @@ export interface Connections {
   stop(): void;
 }
 
-/** How far the client of a connection has come. Times by `clock.monotonic`. */
+/** The progress of a client that reads a response. Times are monotonic. */
 interface ClientProgress {
   /** Bytes that the system has taken for the client. */
   taken: number;
@@ -52,7 +52,7 @@ interface ClientProgress {
   before: { readonly taken: number; readonly at: number };
 }
 
-/** How far the client of a connection has come with the body of a request. */
+/** The progress of a client that sends a request body. */
 interface Arriving {
   readonly req: IncomingMessage;
   readonly read: number;
@@ -77,25 +77,25 @@ export function watchConnections(server: Server, options: ConnectionOptions = {}
       return undefined;
     }
     const { taken, answer, bytes } = unsent;
-    const seen = open.get(socket) ?? { taken, takenAt: now, before: { taken, at: now } };
-    open.set(socket, seen);
-    if (taken !== seen.taken) Object.assign(seen, { taken, takenAt: now });
-    if (now - seen.takenAt >= stallMs) return 'stalled';
-    if (now - seen.before.at < leastMs) return undefined;
+    const progress = open.get(socket) ?? { taken, takenAt: now, before: { taken, at: now } };
+    open.set(socket, progress);
+    if (taken !== progress.taken) Object.assign(progress, { taken, takenAt: now });
+    if (now - progress.takenAt >= stallMs) return 'stalled';
+    if (now - progress.before.at < leastMs) return undefined;
     const isLarge = bytes >= leastBytes || !answer.writableEnded;
-    if (isLarge && taken - seen.before.taken < leastBytes) return 'slow';
-    seen.before = { taken, at: now };
+    if (isLarge && taken - progress.before.taken < leastBytes) return 'slow';
+    progress.before = { taken, at: now };
     return undefined;
   }
 
-  // Node itself would let a byte a second pass until its timeout for whole requests, which has to suit large ones.
+  // Node would accept a byte per second until its timeout for whole requests, which must suit large ones.
   function isBodyTooSlow(socket: Socket, now: number): boolean {
     const req = arrivingBody(socket);
-    const seen = arriving.get(socket);
+    const body = arriving.get(socket);
     if (!req) arriving.delete(socket);
-    else if (seen?.req !== req) arriving.set(socket, { req, read: socket.bytesRead, at: now });
-    else if (now - seen.at >= bodyMs) {
-      if (socket.bytesRead - seen.read < bodyBytes) return true;
+    else if (body?.req !== req) arriving.set(socket, { req, read: socket.bytesRead, at: now });
+    else if (now - body.at >= bodyMs) {
+      if (socket.bytesRead - body.read < bodyBytes) return true;
       arriving.set(socket, { req, read: socket.bytesRead, at: now });
     }
     return false;
@@ -131,7 +131,7 @@ export function watchConnections(server: Server, options: ConnectionOptions = {}
   };
 }
 
-/** Enters connections into `open`, and ends those of a client that has too many. */
+/** Adds connections to `open`; ends those of a client with too many. */
 function connectionCounter(
   open: Map<Socket, ClientProgress | undefined>,
   options: ConnectionOptions,
@@ -139,7 +139,7 @@ function connectionCounter(
   const { perClient = SERVER_LIMITS.connectionsPerClient, countedAs, onRefused } = options;
   const counts = new Map<string, number>();
   return (socket) => {
-    // A connection is handed in again when its request for another protocol is not heeded.
+    // A connection is entered again after an ignored request to upgrade.
     if (open.has(socket)) return;
     open.set(socket, undefined);
     const client = countedAs?.(socket);
@@ -196,10 +196,10 @@ function unsentAnswer(socket: Socket): Unsent | undefined {
 /** Connections with uploads that may take longer than other requests: as long as bytes come or go, they are not cut off. */
 const long = new WeakSet<object>();
 
-/** From now on this request may take as long as it needs, with pauses of up to SERVER_LIMITS.bulkIdleMs. */
+/** Exempts a request from time limits, except for pauses longer than SERVER_LIMITS.bulkIdleMs. */
 export function allowLongUpload({ socket }: IncomingMessage): void {
   long.add(socket);
-  // Node cuts a socket off by itself when there is no listener for this.
+  // Node destroys the socket when there is no listener for the timeout.
   socket.setTimeout(SERVER_LIMITS.bulkIdleMs);
 }
 

@@ -1,10 +1,10 @@
-// What clients get of errors: the tables from error codes and reasons to HTTP statuses, and words that leak nothing.
+// Maps error codes and reasons to HTTP statuses and to messages that leak nothing.
 
 import type { ResolutionCode } from '../../lib/domain/did/resolution-options.ts';
 import { PROBLEMS, type Reason } from '../../lib/domain/problems.ts';
 import { type Detail, type ErrorCode, TwinlineError } from '../../lib/errors.ts';
 
-/** Ways in which a door refuses a request; `status` is what HTTP calls it. */
+/** The refusals of doors with their HTTP status. */
 export const REFUSALS = {
   'bad-request': { status: 400, words: 'Bad request' },
   unauthorized: { status: 401, words: 'Unauthorized' },
@@ -42,12 +42,12 @@ export const REFUSAL_OF: { readonly [code in ErrorCode]: RefusalKind } = {
   ERR_BUSY: 'unavailable',
   ERR_SERVICE: 'bad-gateway',
   ERR_SERVICE_UNKNOWN: 'internal',
-  // Where the reason is one of the domain, REASON_STATUS tells more.
+  // For reasons of the domain see REASON_STATUS.
   ERR_REFUSED: 'conflict',
   ERR_PIN: 'bad-request',
 };
 
-/** The status of every reason for which the domain refuses something. */
+/** The status of each reason of the domain. */
 export const REASON_STATUS: { readonly [reason in Reason]: number } = {
   'bad-request': 400,
   'bad-cursor': 400,
@@ -97,7 +97,7 @@ export const RESOLUTION_STATUS: { readonly [code in ResolutionCode]: number } = 
   FEATURE_NOT_SUPPORTED: 501,
 };
 
-/** Thrown by a door to refuse a request; its `words` are ours and are shown. */
+/** Thrown by a door to refuse a request; clients see its `words`. */
 export class Refusal extends Error {
   override readonly name = 'Refusal' as const;
   readonly kind: RefusalKind;
@@ -116,12 +116,12 @@ export interface ErrorDescription {
   readonly code: Reason | RefusalKind;
   /** The meaning of the code. */
   readonly title: string;
-  /** Our own words about a request that was wrong, else the meaning: `status`, `expose` and `message` of other errors never pass. */
+  /** Our own words about a bad request, else the title. `status`, `expose` and `message` of foreign errors are never used. */
   readonly message: string;
   readonly details: readonly Detail[];
 }
 
-/** What clients get of anything that was thrown; each service puts it into its own shape. */
+/** Describes any thrown value for clients; each service formats it in its own way. */
 export function describeError(thrown: unknown): ErrorDescription {
   if (thrown instanceof Refusal) {
     const { kind, message } = thrown;
@@ -150,7 +150,7 @@ export interface ErrorAnswer {
   readonly body: { readonly error: string; readonly code: RefusalKind; readonly requestId: string };
 }
 
-/** The answer of the JSON doors that have no shape of their own. */
+/** The error response of JSON doors without a format of their own. */
 export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
   const { kind, message } = describeError(thrown);
   return { status: REFUSALS[kind].status, body: { error: message, code: kind, requestId } };
@@ -159,7 +159,7 @@ export function errorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
 /** The exit code for a configuration that cannot be used: EX_CONFIG of sysexits.h. */
 export const EXIT_CONFIG = 78;
 
-/** Whether the one who runs the server must change something before it can start. */
+/** Whether the operator must change the configuration before the server can start. */
 export function isConfigError({ code }: TwinlineError): boolean {
   return code === 'ERR_CONFIG' || code === 'ERR_FLOW_INVALID' || code === 'ERR_FLOW_UNKNOWN';
 }

@@ -1,4 +1,4 @@
-// Streams of server-sent events: heartbeats, readers that are slow or gone, and the orderly end of them all.
+// Server-sent event streams: heartbeats, slow and disconnected readers, and orderly shutdown.
 
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
@@ -9,13 +9,13 @@ import { WAITING } from './guard.ts';
 import { takeLivePlace } from './unsent.ts';
 
 export interface StreamSource {
-  /** Whose streams are counted together: a tenant or a user. */
+  /** The tenant or user whose streams are counted together. */
   readonly owner: string;
   /** What the stream begins with. */
   readonly hello: string;
-  /** The messages in the form of the wire, until the signal aborts. */
+  /** Messages in wire format, until the signal aborts. */
   readonly messages: (signal: AbortSignal) => AsyncIterable<string>;
-  /** Asked now and then: whether the reader may still read. */
+  /** Whether the reader is still authorised; checked regularly. */
   readonly mayRead: () => boolean;
   /** Ends the stream when it aborts. */
   readonly stop?: AbortSignal;
@@ -24,7 +24,7 @@ export interface StreamSource {
 export interface EventStreams {
   /** Throws a refusal with status 503 when there are too many streams, with 429 when the client has too many. Takes over the answer of `ctx`. */
   serve(ctx: Context, source: StreamSource): void;
-  /** Ends all streams with an event `shutdown`; readers that do not take what they have are cut off. */
+  /** Ends all streams with an event `shutdown`; disconnects readers that are behind. */
   close(): void;
 }
 
@@ -49,10 +49,10 @@ interface Stream {
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store',
-  // Proxies that collect answers would hold events back.
+  // Buffering proxies would hold events back.
   'X-Accel-Buffering': 'no',
 };
-// Without an id: a reader that comes back goes on after its last event.
+// Without an id, so that a reader resumes after its last event.
 const SHUTDOWN = 'event: shutdown\ndata: {"reason":"connect again"}\n\n';
 
 export function eventStreams({
@@ -131,7 +131,7 @@ export function eventStreams({
   };
 }
 
-/** Waits until the reader has taken what is buffered; false when the time is over or the signal aborts first. */
+/** Waits until the reader has drained the buffer; false on timeout or when the signal aborts first. */
 export function waitUntilTaken(
   res: ServerResponse,
   options: { signal: AbortSignal; stallMs: number; clock: Clock },

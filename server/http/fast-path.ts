@@ -121,8 +121,8 @@ let count = 0;
 
 /** The request's X-Request-Id. */
 export function requestId({ headers }: IncomingMessage): string {
-  const given = headers['x-request-id'];
-  return typeof given === 'string' && FIT.test(given) ? given : `${RUN}.${(++count).toString(36)}`;
+  const header = headers['x-request-id'];
+  return typeof header === 'string' && FIT.test(header) ? header : `${RUN}.${(++count).toString(36)}`;
 }
 
 export interface TurnAwayDeps {

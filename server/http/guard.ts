@@ -43,8 +43,8 @@ export class Answer<R extends IncomingMessage = IncomingMessage> extends ServerR
   /** Where it is counted when it stays open; missing where it is not counted. */
   live: LivePlaces | undefined;
 
-  override end(...given: unknown[]): this {
-    super.end(...(given as []));
+  override end(...args: unknown[]): this {
+    super.end(...(args as []));
     // A reader that gave the body up has left it paused. Node goes on by itself only with a body that nothing has begun to read, and
     // the next request of the connection, perhaps of another client behind the same proxy, would get no answer.
     if (this.req.readableFlowing === false && !this.req.complete) this.req.resume();
@@ -198,7 +198,7 @@ export function findFlaw({ url = '', rawHeaders, httpVersionMinor }: IncomingMes
   return isClear ? undefined : AMBIGUOUS;
 }
 
-const isNamed = (name: string, wanted: string) => (name.toLowerCase() === wanted ? 1 : 0);
+const isNamed = (name: string, expected: string) => (name.toLowerCase() === expected ? 1 : 0);
 
 /** Answers a request that is not handed on, and ends its connection. */
 function refuse(res: ServerResponse, { status, body }: Flaw): void {

@@ -61,7 +61,7 @@ export async function readJsonBody(
   const { types = JSON_TYPES, optional = false, maxBytes = SERVER_LIMITS.jsonBodyBytes } = options;
   const type = mediaType(ctx);
   if (optional && !hasBody(ctx)) return { type, value: null, text: '' };
-  if (!types.some((known) => known === type || (known.startsWith('+') && type.endsWith(known)))) {
+  if (!types.some((name) => name === type || (name.startsWith('+') && type.endsWith(name)))) {
     const named = types.filter((name) => /^[^+].*json/.test(name)).join(' or ');
     throw new BodyError('type', `A body of type ${JSON.stringify(type)} is not read here. Send ${named}.`);
   }

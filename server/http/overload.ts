@@ -58,10 +58,10 @@ export function overloadWatch(log: Log, limits: OverloadLimits = {}): Overload {
   let delays: IntervalHistogram | undefined;
   let most = maxInFlight;
   let lookedAt = 0;
-  const look = (seen: IntervalHistogram) => {
+  const look = (histogram: IntervalHistogram) => {
     // The histogram counts from one look at the clock to the next, so the pause between them is in it.
-    delayMs = Math.max(0, seen.percentile(99) / 1e6 - RESOLUTION_MS);
-    seen.reset();
+    delayMs = Math.max(0, histogram.percentile(99) / 1e6 - RESOLUTION_MS);
+    histogram.reset();
     if (delayMs > maxDelayMs)
       log.warn({ loopDelayMs: Math.round(delayMs), inFlight: watch.inFlight }, 'the event loop is late; shedding load');
   };
@@ -87,12 +87,15 @@ export function overloadWatch(log: Log, limits: OverloadLimits = {}): Overload {
       return delayMs;
     },
     begin: () => {
-      const seen = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-      seen.enable();
-      delays = seen;
+      const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+      histogram.enable();
+      delays = histogram;
       lookedAt = performance.now();
       // Right after a stall this timer may come before the one that measures it; only after both is the delay known.
-      timers.push(setInterval(() => setImmediate(look, seen), WINDOW_MS).unref(), setInterval(adjust, LOOK_MS).unref());
+      timers.push(
+        setInterval(() => setImmediate(look, histogram), WINDOW_MS).unref(),
+        setInterval(adjust, LOOK_MS).unref(),
+      );
     },
     stop: () => {
       for (const timer of timers) clearInterval(timer);

@@ -26,29 +26,29 @@ export interface Route<Deps = never> extends RouteDescription {
   handle(ctx: Context, deps: Deps): unknown;
 }
 
-/** What a handler reads of a request. A context of Koa is one. */
+/** The part of a request that handlers read. Koa's context is one. */
 export interface RouteRequest
   extends Pick<Context, 'method' | 'path' | 'querystring' | 'state' | 'get' | 'accepts' | 'request' | 'req'> {
-  /** Of the path. */
+  /** Path parameters. */
   readonly params: { readonly [name: string]: string };
 }
 
-/** An answer as a value. */
+/** A response as a value. */
 export interface Reply {
   /** @default 200 */
   readonly status?: number;
-  /** `Vary` adds to what is there. */
+  /** `Vary` is appended. */
   readonly headers?: { readonly [name: string]: string };
-  /** An object is sent as JSON, a stream as it comes. */
+  /** Objects are sent as JSON, streams are piped. */
   readonly body?: object | string;
 }
 
-/** An answer that writes itself: a stream that goes on, a page. */
+/** A response that writes itself to the context, such as an event stream or a page. */
 export type ReplyWriter = (ctx: Context) => unknown;
 
-/** A route whose handler returns its answer instead of writing it. */
+/** A route whose handler returns its response instead of writing to the context. */
 export interface ReplyRoute<Deps = never> extends RouteDescription {
-  /** Throws what is answered as an error. */
+  /** Errors that it throws become error responses. */
   reply(request: RouteRequest, deps: Deps): Reply | ReplyWriter | Promise<Reply | ReplyWriter>;
 }
 
@@ -56,14 +56,14 @@ type GroupedRoute<Deps> = RouteDescription &
   Partial<Pick<Route<Deps>, 'handle'>> &
   Partial<Pick<ReplyRoute<Deps>, 'reply'>>;
 
-/** Routes that belong together: they share a heading of the documentation, what they need, and what each of them may answer. */
+/** Related routes, which share a heading in the documentation, dependencies and common answers. */
 export interface RouteGroup<Deps = never> {
   /** The heading under which they are shown. */
   readonly tag: string;
   readonly description: string;
-  /** Who may use its routes, unless one says otherwise. Never left out: a route is not open by mistake. */
+  /** The default access of its routes. Required, so that no route is public by accident. */
   readonly access: Access;
-  /** First segments of paths, `/v1`, below which it answers everything, also what is no route: others add none there. */
+  /** First path segments, such as `/v1`, that belong to this group alone, including unknown paths below them. */
   readonly owns?: readonly string[];
   readonly routes: readonly GroupedRoute<Deps>[];
   /** Of the parameters in its paths, by name. */
@@ -86,7 +86,7 @@ export interface DeclaredRoute extends ServedRoute {
 /** What stands before the routes of each access, and before those for our own pages; `public` needs none. */
 export type Guards = { readonly [access in Exclude<Access, 'public'> | 'ownPages']?: Middleware };
 
-/** A router that tells `/x`, `/X` and `/x/` apart, as all doors do. */
+/** A router that distinguishes `/x`, `/X` and `/x/`, like all doors. */
 export function newRouter(): Router {
   return new Router({ sensitive: true, strict: true });
 }
@@ -94,13 +94,13 @@ export function newRouter(): Router {
 export interface AddedRoutes<Deps> {
   readonly deps: Deps;
   readonly guards?: Guards;
-  /** How what a request brings is checked. @default PLAIN_INPUT */
+  /** How requests are validated. @default PLAIN_INPUT */
   readonly input?: InputRules;
 }
 
 /**
- * Adds the routes of a group, in order: their guards, then the check of what they declare to read, then their handlers. Throws
- * ERR_CONFIG where a guard is missing.
+ * Adds the routes of a group in order, each as guards, input validation and handler. Throws ERR_CONFIG when a guard is
+ * missing.
  */
 export function addRoutes<Deps>(
   router: Router,
@@ -122,7 +122,7 @@ export function addRoutes<Deps>(
   }
 }
 
-/** What answers a request to the route, by writing to its context; undefined for a route that is only described. */
+/** The handler that writes the route's response to a context; undefined for routes that are only documented. */
 export function findHandler<Deps>(route: GroupedRoute<Deps>): ((ctx: Context, deps: Deps) => unknown) | undefined {
   const { handle, reply } = route;
   if (handle || !reply) return handle;
@@ -139,11 +139,11 @@ async function sendReply(ctx: Context, reply: Reply | ReplyWriter): Promise<void
   for (const [name, value] of Object.entries(headers))
     if (name === 'Vary') ctx.vary(value.split(', '));
     else ctx.set(name, value);
-  // After the headers, which may say of what type it is.
+  // Set headers first: Koa guesses a missing Content-Type.
   if (body !== undefined) ctx.body = body;
 }
 
-/** Tells which requests are for operators, or for our own pages: those to the routes of these groups that say so. */
+/** Makes a check whether a request is for a route of operators or of our own pages. */
 export function ownRequestFinder(groups: readonly RouteGroup[]): (request: ServedRoute) => boolean {
   const routers = new Map<string, Router>();
   const routes = groups.flatMap(({ access: usual, routes }) => routes.map((route) => ({ access: usual, ...route })));
@@ -160,14 +160,14 @@ function missingGuard(name: keyof Guards, { method, path }: ServedRoute): never 
   throw new TwinlineError('ERR_CONFIG', `${method} ${path} is for "${name}", and nothing checks who asks.`);
 }
 
-/** The routes of a router, in order. HEAD is not named beside GET, and what only passes requests on is left out. */
+/** The routes of a router, in order, without HEAD and pure middleware. */
 export function listRoutes({ stack }: Router): ServedRoute[] {
   return stack.flatMap(({ path, methods }) =>
     methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path: String(path) })),
   );
 }
 
-/** A route as texts compare it: `GET /chats/:id`. */
+/** The key of a route, `GET /chats/:id`. */
 export function routeKey({ method, path }: ServedRoute): string {
   return `${method} ${path.includes('{') ? path.replace(/\{(\w+)\}/g, ':$1') : path}`;
 }
@@ -182,7 +182,7 @@ export function openApiPath(path: string): string {
   return path.replace(/\/:(\w+)/g, '/{$1}');
 }
 
-/** What stands between the first two slashes of a path or a URL, up to a colon: `v1` of `/v1/domains?limit=2` and of `/v1:batch`. */
+/** The first segment of a path or URL, up to a colon: `v1` of `/v1/domains?limit=2` and of `/v1:batch`. */
 export function firstSegment(url: string): string {
   let end = 1;
   while (end < url.length && !ENDS_SEGMENT.has(url.charCodeAt(end))) end++;
@@ -191,7 +191,7 @@ export function firstSegment(url: string): string {
 
 const ENDS_SEGMENT = new Set([...'/:?#'].map((char) => char.charCodeAt(0)));
 
-/** The methods that a path takes; none when no router knows it. */
+/** The methods of a path; none for unknown paths. */
 export function methodsAt(
   routers: readonly Router[],
   { path, method }: { readonly path: string; readonly method: string },
@@ -200,8 +200,8 @@ export function methodsAt(
 }
 
 /**
- * Answers a request that no route has taken: OPTIONS with the methods of the path, all else by throwing a refusal: an unknown
- * path (in the words of `unknown`), or another method than the path takes.
+ * Handles a request that no route matched: answers OPTIONS with the path's methods, and throws a refusal for an unknown path
+ * (worded by `unknown`) or method.
  */
 export function refuseUnrouted(
   ctx: ParameterizedContext,
@@ -217,7 +217,7 @@ export function refuseUnrouted(
   ctx.status = 204;
 }
 
-/** The refusal of a method that a path does not take. */
+/** The refusal of a method that the path does not support. */
 export function refuseMethod({ path, method }: ParameterizedContext, methods: readonly string[]): Refusal {
   return new Refusal('method-not-allowed', `${path} takes ${methods.join(', ')}, not ${method}`);
 }

@@ -100,8 +100,8 @@ function goOn(server: Server, req: IncomingMessage, { socket, head }: Upgrade): 
   const lines = [`${req.method} ${req.url} HTTP/${req.httpVersion}`];
   for (let at = 0; at < req.rawHeaders.length; at += 2) {
     const [name, value] = [req.rawHeaders[at]!, req.rawHeaders[at + 1]!];
-    const kept = name.toLowerCase() === 'connection' ? withoutHop(value) : value;
-    if (!HOP.has(name.toLowerCase()) && kept) lines.push(`${name}: ${kept}`);
+    const rest = name.toLowerCase() === 'connection' ? withoutHop(value) : value;
+    if (!HOP.has(name.toLowerCase()) && rest) lines.push(`${name}: ${rest}`);
   }
   socket.off('error', ignore);
   // The time for which the connection might have been idle.

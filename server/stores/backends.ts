@@ -151,8 +151,8 @@ async function redisSessions(config: StoreConfig, { log, clock }: StoreTools): P
   try {
     await waitForStore(redis, { setting: 'REDIS_URL', patienceMs: config.storeWaitMs, log });
     const shared = isMachineClock(clock) ? await storeClock(() => readRedisTime(redis)) : undefined;
-    const used = shared ?? clock;
-    const store = await openRedisSnapshots({ connection: redis, ...(used && { clock: used }) });
+    const sessionClock = shared ?? clock;
+    const store = await openRedisSnapshots({ connection: redis, ...(sessionClock && { clock: sessionClock }) });
     refuseLoss(store.durability, { config, log, name: redis.name });
     const [facts] = await redisFacts(redis);
     const program = `Redis ${facts?.version ?? ''}`.trim();

@@ -40,14 +40,14 @@ async function readFacts(node: Redis): Promise<RedisFacts> {
   const skewMs = (await storeClock(() => readTime(node))).offsetMs();
   const info = await node.info();
   const settings = await Promise.all(ASKED.map(async (name) => [name, await setting(node, name)] as const));
-  const used = /^used_memory:(\d+)/m.exec(info)?.[1];
+  const bytes = /^used_memory:(\d+)/m.exec(info)?.[1];
   return {
     version: /^redis_version:(\S+)/m.exec(info)?.[1],
     settings: {
       ...(/^aof_enabled:(\d)/m.test(info) && { appendonly: /^aof_enabled:1/m.test(info) ? 'yes' : 'no' }),
       ...Object.fromEntries(settings.filter(([, value]) => value !== undefined)),
     },
-    usedMemory: used === undefined ? undefined : Number(used),
+    usedMemory: bytes === undefined ? undefined : Number(bytes),
     skewMs,
   };
 }

@@ -33,21 +33,21 @@ const METHODS = {
  * The same stores as plain objects, which may be spread, whatever classes they had; the server cannot close them. Throws ERR_CONFIG
  * with everything that they lack, one problem per line.
  */
-export function checkGivenStores(given: GivenStores): GivenStores {
-  const problems = Object.entries(given).flatMap(([place, store]) =>
+export function checkGivenStores(stores: GivenStores): GivenStores {
+  const problems = Object.entries(stores).flatMap(([place, store]) =>
     store === undefined ? [] : findFlaws(place, store as object),
   );
   if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
-  const bound = Object.entries(given).flatMap(([place, store]) =>
+  const bound = Object.entries(stores).flatMap(([place, store]) =>
     store === undefined ? [] : [[place, bindMethods(store, METHODS[place as keyof GivenStores])]],
   );
   return Object.fromEntries(bound) as GivenStores;
 }
 
 /** Asks each of them for a sign of life. Throws ERR_STORE with all that give none, one per line. */
-export async function pingGivenStores(given: GivenStores): Promise<void> {
-  const results = await Promise.allSettled(Object.values(given).map((store: LogStore) => store.ping()));
-  const problems = Object.keys(given).flatMap((place, at) => {
+export async function pingGivenStores(stores: GivenStores): Promise<void> {
+  const results = await Promise.allSettled(Object.values(stores).map((store: LogStore) => store.ping()));
+  const problems = Object.keys(stores).flatMap((place, at) => {
     const result = results[at]!;
     return result.status === 'fulfilled' ? [] : [`stores.${place} does not answer: ${sayWhy(result.reason)}`];
   });
@@ -73,7 +73,7 @@ function findFlaws(place: string, store: object): string[] {
 
 function bindMethods(store: SnapshotStore | DocumentStore | LogStore, methods: readonly string[]): object {
   const { name, durability } = store;
-  const all = store as unknown as Record<string, (...given: unknown[]) => unknown>;
-  const bound = Object.fromEntries(methods.map((method) => [method, (...given: unknown[]) => all[method]!(...given)]));
+  const all = store as unknown as Record<string, (...args: unknown[]) => unknown>;
+  const bound = Object.fromEntries(methods.map((method) => [method, (...args: unknown[]) => all[method]!(...args)]));
   return { name, durability, ...bound, close: async () => {} };
 }

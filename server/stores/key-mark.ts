@@ -31,14 +31,14 @@ export interface KeptMark {
 export async function agreeOnKey(place: MarkPlace, keyring: Keyring): Promise<void> {
   // Not `update` of the store: the mark may be in Redis, and other processes write it once each, so this ends.
   for (;;) {
-    const kept = await place.read();
-    if (!kept) {
+    const mark = await place.read();
+    if (!mark) {
       // Another process may have been first: then its word counts.
       if (await place.insert(canary(keyring))) return;
       continue;
     }
-    if (checkCanary(keyring, kept.text, place.what) === 'current') return;
-    if (await kept.replace(canary(keyring))) return;
+    if (checkCanary(keyring, mark.text, place.what) === 'current') return;
+    if (await mark.replace(canary(keyring))) return;
   }
 }
 
@@ -52,11 +52,11 @@ export async function documentMark(documents: DocumentStore): Promise<MarkPlace>
   return {
     what: 'PINs',
     async read() {
-      const kept = await documents.get<{ readonly text: string }>(SERVER, MARK);
-      if (!kept) return undefined;
+      const document = await documents.get<{ readonly text: string }>(SERVER, MARK);
+      if (!document) return undefined;
       const replace = async (text: string) =>
-        (await documents.replace(SERVER, MARK, kept.revision, { text })).kind === 'replaced';
-      return { text: kept.body.text, replace };
+        (await documents.replace(SERVER, MARK, document.revision, { text })).kind === 'replaced';
+      return { text: document.body.text, replace };
     },
     insert: async (text) => (await documents.insert(SERVER, MARK, { text })).kind === 'inserted',
   };

@@ -38,8 +38,8 @@ export interface MoveMarks {
 /** Of a store of sessions: an ended session, which no list shows. */
 export function sessionMarks(store: Pick<SnapshotStore, 'load' | 'commit'>): MoveMarks {
   const read = async (state: string) => {
-    const stored = await store.load(SESSION_KEY);
-    return stored?.turnKey === state ? (JSON.parse(stored.record) as MoveMark) : undefined;
+    const record = await store.load(SESSION_KEY);
+    return record?.turnKey === state ? (JSON.parse(record.record) as MoveMark) : undefined;
   };
   const write = async (state: string, mark: MoveMark) => {
     const revision = (await store.load(SESSION_KEY))?.revision ?? 0;
@@ -80,11 +80,11 @@ export function documentMarks(
 
 // Where no server has ever begun, the kind is not declared.
 async function readMark(store: Pick<DocumentStore, 'get'>, id: string): Promise<MoveMark | undefined> {
-  const stored = await store.get<MoveMark>(SERVER, id).catch((error: unknown) => {
+  const document = await store.get<MoveMark>(SERVER, id).catch((error: unknown) => {
     if (error instanceof TwinlineError && error.code === 'ERR_INPUT') return undefined;
     throw error;
   });
-  return stored?.body;
+  return document?.body;
 }
 
 /** The move that has filled these documents, if one has. */

@@ -26,31 +26,31 @@ export interface UsedStores {
 }
 
 /** What is passed over, and what to do; undefined when nothing is, or when it was moved. Throws ERR_STORE when it cannot be read. */
-export async function findPassedOver(config: StoreConfig, used: UsedStores): Promise<PassedOver | undefined> {
+export async function findPassedOver(config: StoreConfig, stores: UsedStores): Promise<PassedOver | undefined> {
   const { dataDir, redisUrl, mongodbUrl } = config;
   if (dataDir === IN_MEMORY) return undefined;
   const isOurs = (mark: MoveMark | undefined) => mark?.from === diskPlace(config);
-  const held: string[] = [];
+  const places: string[] = [];
   const settings: string[] = [];
   if (
     mongodbUrl !== undefined &&
     existsSync(documentsIn(dataDir)) &&
-    !isOurs(used.documents && (await readMoved(used.documents)))
+    !isOurs(stores.documents && (await readMoved(stores.documents)))
   ) {
     const counts = await countOnDisk(documentsIn(dataDir));
-    held.push(...counts);
+    places.push(...counts);
     if (counts.length) settings.push('MONGODB_URL');
   }
   if (redisUrl !== undefined && existsSync(join(sessionsIn(dataDir), 'data.mdb'))) {
-    const isMoved = isOurs(used.snapshots && (await sessionMarks(used.snapshots).done()));
+    const isMoved = isOurs(stores.snapshots && (await sessionMarks(stores.snapshots).done()));
     if (!isMoved && (await hasSessions(sessionsIn(dataDir)))) {
-      held.push('living sessions');
+      places.push('living sessions');
       settings.push('REDIS_URL');
     }
   }
-  if (!held.length) return undefined;
+  if (!places.length) return undefined;
   return {
-    words: `DATA_DIR=${dataDir} holds data that nobody reads while ${settings.join(' and ')} is set: ${held.join(', ')}`,
+    words: `DATA_DIR=${dataDir} holds data that nobody reads while ${settings.join(' and ')} is set: ${places.join(', ')}`,
     fix: `Stop the servers and move it: npx twinline move --from ${dataDir}. If nobody needs it, remove ${documentsIn(dataDir)} and ${sessionsIn(dataDir)}.`,
   };
 }
@@ -79,13 +79,13 @@ export async function listHeld(
   store: Pick<DocumentStore, 'count' | 'find'>,
   kinds: readonly Kind[],
 ): Promise<string[]> {
-  const held: string[] = [];
+  const names: string[] = [];
   for (const kind of kinds) {
     if (kind.name === SERVER.name || kind.name === AUDIT_HEAD_KIND.name) continue;
     const count = (await store.count(kind)) - (kind.name === AUDIT_KIND.name ? await countOfStarts(store) : 0);
-    if (count) held.push(`${count} of ${kind.name}`);
+    if (count) names.push(`${count} of ${kind.name}`);
   }
-  return held;
+  return names;
 }
 
 async function countOfStarts(store: Pick<DocumentStore, 'find'>): Promise<number> {

@@ -104,11 +104,11 @@ function sharedClock(
 async function openSessions(
   config: StoreConfig,
   tools: StoreTools,
-  given: SnapshotStore | undefined,
+  snapshots: SnapshotStore | undefined,
 ): Promise<OpenedStore<SnapshotStore>> {
-  if (given && config.redisUrl === undefined) return openGiven(given);
+  if (snapshots && config.redisUrl === undefined) return openGiven(snapshots);
   const opened = await openFirst(SESSION_BACKENDS, config, tools);
-  return given ? { ...opened, ...openGiven(given), clock: undefined, close: opened.close } : opened;
+  return snapshots ? { ...opened, ...openGiven(snapshots), clock: undefined, close: opened.close } : opened;
 }
 
 function openGiven<S extends Pick<SnapshotStore, 'name' | 'durability'>>(store: S): OpenedStore<S> {
@@ -140,8 +140,8 @@ interface PreparedStores extends Stores {
 /** For those who come beside a server: as {@link prepareStores}, but the mark stays as it is. */
 export async function checkDocuments(documents: DocumentStore, keyring: Keyring): Promise<void> {
   await documents.declare([...ACCOUNT_KINDS, ...AUDIT_KINDS]);
-  const kept = await readPinCanary(documents);
-  if (kept !== undefined) checkCanary(keyring, kept);
+  const canary = await readPinCanary(documents);
+  if (canary !== undefined) checkCanary(keyring, canary);
 }
 
 /** The stored canary of the PIN key, if there is one; for those who only look. */

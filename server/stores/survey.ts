@@ -52,10 +52,10 @@ async function countSessions(store: SnapshotStore): Promise<Omit<SessionCounts, 
   for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
     const { keys, next } = await store.list({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
     for (const key of keys) {
-      const stored = await store.load(key);
+      const record = await store.load(key);
       // It has ended meanwhile.
-      if (!stored) continue;
-      const head = readRecordHead(stored.record);
+      if (!record) continue;
+      const head = readRecordHead(record.record);
       add(formats, head ? String(head.format) : 'unreadable');
       if (!head) unreadable++;
       else add(flows, `${head.conversation} version ${head.version}`);

@@ -57,7 +57,7 @@ const CASES: readonly (readonly [what: string, answer: Answer, told: Told, logge
   ['garbage', streams('data: {"choices":[{"del\n\n'), BROKEN, /server/],
   ['a page', odd(200, {}, '<html>canary</html>'), CUT, /network/],
   ['nothing', streams(ended()), BROKEN, /returned an empty response/],
-  ['only an end', streams(DONE), CUT, /network/],
+  ['only an end', streams(DONE), BROKEN, /returned an empty response/],
   ['an error in the stream', streams(said('A'), overloaded), LIMIT, /rate_limit, "overloaded_error"/],
   ['an error in the stream with a status', streams(said('A'), withStatus), BROKEN, /server, status 502/],
   ['a stream without its end', streams(said('A')), CUT, /network/],
@@ -132,12 +132,13 @@ test('a model that stops in the middle is given up after its time; what it said 
 
 test('a package that is not installed is named, with what to do', async () => {
   const missing = 'twinline-has-no-such-package';
-  const error = await optionalPackage(() => import(missing), { purpose: 'ask a model', packages: 'ai@6' }).catch(
-    (one) => one,
-  );
+  const error = await optionalPackage(() => import(missing), {
+    purpose: 'use MCP servers',
+    packages: '@modelcontextprotocol/sdk@1',
+  }).catch((one) => one);
   assert.instance(error, TwinlineError);
   assert.is(error.code, 'ERR_CONFIG');
-  assert.match(error.message, 'npm install ai@6');
+  assert.match(error.message, 'npm install @modelcontextprotocol/sdk@1');
   const broken = await optionalPackage(() => Promise.reject(new SyntaxError('broken')), {
     purpose: '',
     packages: '',

@@ -18,7 +18,7 @@ export interface Asking {
   ask(message: string, more?: Partial<RunRequest>): Promise<SeenFrame[]>;
 }
 
-export type AskingOptions = Partial<Omit<ModelOptions, 'endpoint'>> &
+export type AskingOptions = Partial<Omit<Extract<ModelOptions, { endpoint: unknown }>, 'endpoint'>> &
   Pick<AgentOptions, 'hostTools' | 'instructions' | 'replyBytes'> & {
     /** Of the address of the endpoint. */
     readonly baseUrl?: (url: string) => string;

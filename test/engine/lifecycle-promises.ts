@@ -14,7 +14,7 @@ import {
   type LifecycleOptions,
   lifecycle,
 } from '../../lib/engine/lifecycle/lifecycle.ts';
-import { plainWrite, type StepNote, type WriteStep } from '../../lib/engine/lifecycle/record.ts';
+import { plainWrite, type StepNote, type WriteStep } from '../../lib/engine/lifecycle/write.ts';
 import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Service } from '../../lib/engine/service.ts';

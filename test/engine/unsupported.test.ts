@@ -8,7 +8,10 @@ import {
   cancel,
   createMachine,
   enqueueActions,
+  forwardTo,
   fromCallback,
+  fromEventObservable,
+  fromObservable,
   fromPromise,
   fromTransition,
   raise,
@@ -32,6 +35,7 @@ const inside = (state: object) =>
     states: { a: { initial: 'b', states: { b: state } } },
   } as never) as AnyStateMachine;
 const child = createMachine({ id: 'child' });
+const never = { subscribe: () => ({ unsubscribe: () => {} }) } as never;
 
 const REFUSED: { readonly [what: string]: readonly [object, RegExp] } = {
   'a child that is spawned': [{ entry: spawnChild('job' as never) }, /state "a.b" spawns a child/],
@@ -41,6 +45,9 @@ const REFUSED: { readonly [what: string]: readonly [object, RegExp] } = {
   ],
   'a machine': [{ invoke: { src: child } }, /invokes a machine/],
   'a callback': [{ invoke: { src: fromCallback(() => {}) } }, /invokes an actor that is no promise/],
+  'an observable': [{ invoke: { src: fromObservable(() => never) } }, /no promise/],
+  'an observable of events': [{ invoke: { src: fromEventObservable(() => never) } }, /no promise/],
+  'an event that is forwarded': [{ on: { GO: { actions: forwardTo('job') } } }, /sends to another actor/],
   'a transition function': [{ invoke: { src: fromTransition((state) => state, {}) } }, /no promise/],
   'an event for another actor': [{ entry: sendTo('job', { type: 'X' }) }, /sends to another actor/],
   'an event for a parent': [{ always: { guard: () => false, actions: sendParent({ type: 'X' }) } }, /sends to another/],
@@ -72,6 +79,11 @@ test('two states with one id, and a function that setup implements, are refused;
   assert.match(thrown(() => compileMachine(twins)).message, /the id "x" of another state/);
   const acting = setup({ actions: { ring: () => assert.unreachable() } }).createMachine({ entry: 'ring' });
   assert.match(thrown(() => compileMachine(acting)).message, /root runs a function as an action, "ring"/);
+  const calling = setup({ actors: { child } }).createMachine({ invoke: { src: 'child' } });
+  assert.match(thrown(() => compileMachine(calling)).message, /root invokes a machine/);
+  const spawning = ({ spawn }: { spawn: (logic: unknown) => unknown }) => ({ ref: spawn(child) });
+  const born = createMachine({ context: spawning } as never) as AnyStateMachine;
+  assert.match(thrown(() => compileMachine(born).begin()).message, /spawns a child/);
   const call = { invoke: { id: 'x', src: 'job' } };
   compileMachine(createMachine({ initial: 'a', states: { a: call, b: call } } as never) as AnyStateMachine);
 });

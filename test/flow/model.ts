@@ -230,9 +230,8 @@ export class Model {
   }
 
   #label(name: Label): string {
-    const { labels, langs = ['en'] } = this.#top.flow;
-    const word = (lang: string) => [lang, (findDefaultWords(lang) ?? ENGLISH)[name]] as const;
-    return this.#say(labels?.[name] ?? Object.fromEntries(langs.map(word)));
+    const words = (this.#top.flow.langs ?? ['en']).map((lang) => [lang, (findDefaultWords(lang) ?? ENGLISH)[name]]);
+    return this.#say(this.#top.flow.labels?.[name] ?? Object.fromEntries(words));
   }
 
   #refuse(): string {

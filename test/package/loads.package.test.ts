@@ -16,8 +16,7 @@ const LOADED: { readonly [subpath: string]: string } = {
   './flow': '@humanwhocodes/momoa re2js xstate',
   './ussd': 'lru-cache xstate',
   './domain': 'ajv-formats lru-cache xstate later:ajv later:ipaddr.js later:re2js',
-  './agent':
-    '@opentelemetry/api @ucanto/core ipaddr.js lru-cache re2js xstate later:@ai-sdk/openai-compatible later:@modelcontextprotocol/sdk later:ai',
+  './agent': '@opentelemetry/api @ucanto/core ipaddr.js lru-cache re2js xstate later:@modelcontextprotocol/sdk',
   './gateway': '@bufbuild/protobuf @humanwhocodes/momoa lru-cache',
   './delegation': '@opentelemetry/api @ucanto/core @ucanto/principal ipaddr.js lru-cache xstate',
   './store/memory': '',
@@ -28,7 +27,7 @@ const LOADED: { readonly [subpath: string]: string } = {
   './machines': 'xstate',
   './testing': '@humanwhocodes/momoa re2js xstate later:fast-check',
   './server':
-    '@humanwhocodes/momoa @koa/cors @koa/router @opentelemetry/api @ucanto/core @ucanto/principal ajv ajv-formats chokidar engine.io helmet ipaddr.js koa koa-bodyparser koa-helmet koa-ratelimit lru-cache marked picocolors pino re2js socket.io socket.io-adapter ws xstate later:@ai-sdk/openai-compatible later:@bufbuild/protobuf later:@digitalbazaar/data-integrity later:@digitalbazaar/eddsa-rdfc-2022-cryptosuite later:@digitalbazaar/vc later:@grpc/grpc-js later:@modelcontextprotocol/sdk later:accepts later:ai later:fresh later:ioredis later:libsql later:lmdb later:minisearch later:mongodb',
+    '@humanwhocodes/momoa @koa/cors @koa/router @opentelemetry/api @ucanto/core @ucanto/principal ajv ajv-formats chokidar engine.io helmet ipaddr.js koa koa-bodyparser koa-helmet koa-ratelimit lru-cache marked picocolors pino re2js socket.io socket.io-adapter ws xstate later:@bufbuild/protobuf later:@digitalbazaar/data-integrity later:@digitalbazaar/eddsa-rdfc-2022-cryptosuite later:@digitalbazaar/vc later:@grpc/grpc-js later:@modelcontextprotocol/sdk later:accepts later:fresh later:ioredis later:libsql later:lmdb later:minisearch later:mongodb',
 };
 
 const { dependencies, optionalDependencies, peerDependencies } = manifest;

@@ -19,7 +19,7 @@ export function evaluate(expression: string, now: Now): unknown {
 export function perform(statements: string, now: Now): Data {
   const scope = scopeOf(now);
   program(statements)(scope);
-  return { ...scope };
+  return mapValues(scope, keep);
 }
 
 /** The variables as `<data>` elements begin them; without a value they are there and undefined. */
@@ -29,8 +29,17 @@ export function initialData(root: Element): Data {
     const source = attributes.expr ?? text.trim();
     data[attributes.id!] = source ? evaluate(source, { context: data, event: { type: '' } }) : undefined;
   }
-  return data;
+  return mapValues(data, keep);
 }
+
+// A context holds no functions: one of the document is kept as its source, and made again where it is read.
+const keep = (value: unknown) => (typeof value === 'function' ? { source: String(value) } : value);
+const revive = (value: unknown) => (isSource(value) ? program(`return (${value.source});`)({}) : value);
+const isSource = (value: unknown): value is { source: string } =>
+  typeof value === 'object' && value !== null && 'source' in value;
+
+const mapValues = (data: Data, change: (value: unknown) => unknown): Data =>
+  Object.fromEntries(Object.entries(data).map(([name, value]) => [name, change(value)]));
 
 /** Milliseconds of `10ms`, `1.5s` or `.5s`. */
 export function delayMs(text: string): number {
@@ -57,7 +66,7 @@ const SYSTEM = {
 // The variables are own properties; what SCXML gives stands behind them, out of reach of assignments.
 function scopeOf({ context, event }: Now): Data {
   const _event = { name: event.type.replace(/^xstate\./, ''), data: event.data };
-  return Object.assign(Object.create({ ...SYSTEM, _event }), context);
+  return Object.assign(Object.create({ ...SYSTEM, _event }), mapValues(context, revive));
 }
 
 const programs = new Map<string, (scope: Data) => unknown>();

@@ -69,18 +69,20 @@ test('a server behind one address that becomes a replica is left at once, and th
   await new Promise<void>((resolve) => address.listen(0, '127.0.0.1', resolve));
   const { port } = address.address() as AddressInfo;
   const store = redisSnapshots({ url: `redis://127.0.0.1:${port}` });
-  const admin = new Redis(old.url);
+  const [admin, promoted] = [new Redis(old.url), new Redis(next.url)];
   try {
     assert.is(await countUp(store, 'counter', 0), 1);
-    await new Redis(next.url).replicaof('127.0.0.1', old.port);
+    await promoted.replicaof('127.0.0.1', old.port);
+    await until('it follows', async () => /master_link_status:up/.test(await promoted.info('replication')));
     await replicaIsInStep(old);
     target = next;
-    await new Redis(next.url).replicaof('NO', 'ONE');
+    await promoted.replicaof('NO', 'ONE');
     await admin.replicaof('127.0.0.1', next.port);
     assert.is(await countUp(store, 'counter', 1), 2);
     assert.is(await countUp(store, 'counter', 2), 3);
   } finally {
     admin.disconnect();
+    promoted.disconnect();
     await store.close();
     address.close();
     await Promise.all([old.stop(), next.stop()]);

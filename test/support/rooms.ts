@@ -75,7 +75,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/domain lib/domain/did lib/domain/feed lib/domain/schema lib/domain/twin lib/engine/lifecycle lib/json lib/store',
     'lib/engine lib/engine/machine machines',
   ),
-  'lib/engine': room('lib lib/engine/session', 'lib/engine/machine lib/json lib/store'),
+  'lib/engine': room('lib lib/engine/session lib/json', 'lib/engine/machine lib/store'),
   'lib/engine/lifecycle': room('lib lib/engine lib/engine/machine lib/json lib/store'),
   'lib/engine/machine': room('lib lib/engine lib/json'),
   'lib/engine/session': room('lib lib/engine lib/engine/machine lib/json', 'lib/store'),

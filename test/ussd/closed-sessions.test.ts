@@ -1,14 +1,17 @@
-// Sessions that an operator ends: also while a turn of theirs is running in another process, and whatever their phones send then.
+// Sessions that an operator ends: also while a turn of theirs is running in another process, and whatever their phones send then. And
+// sessions whose flow has failed.
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createEngine } from '../../lib/engine/engine.ts';
+import { createEngine, type EngineProblem } from '../../lib/engine/engine.ts';
 import { endSession } from '../../lib/engine/sessions.ts';
+import type { TwinlineError } from '../../lib/errors.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
 import type { UnknownSession } from '../../lib/ussd/dial.ts';
 import { ussdKey } from '../../lib/ussd/keys.ts';
+import { UNAVAILABLE } from '../../lib/ussd/reply.ts';
 import type { UssdRequest } from '../../lib/ussd/request.ts';
 import { closeSession, ussdService } from '../../lib/ussd/service.ts';
 import { until } from '../support/until.ts';
@@ -104,6 +107,31 @@ test('an ended session keeps nothing that was typed, and its timers do not fire'
   assert.equal([stored.ended, stored.dueAt, stored.reply], [true, null, 'Over.']);
   assert.match(stored.record, '"c":{}');
   assert.equal((await engine.store.list()).keys, []);
+});
+
+test('a flow that goes in circles ends in the words, the outcome and the status of a server that fails; a retry is told the same', async () => {
+  const call = (id: string, to: string) => ({ [id]: { type: 'call', service: 'ping', done: to, fail: 'over' } });
+  const circle = compileFlow({
+    flow: 'circle',
+    version: 1,
+    start: 'one',
+    screens: { ...call('one', 'two'), ...call('two', 'one'), over: { type: 'end', text: 'Over' } },
+  } as never);
+  const problems: EngineProblem[] = [];
+  const onProblem = (problem: EngineProblem) => void problems.push(problem);
+  const services = { ping: async () => null };
+  const engine = createEngine({ store: memorySnapshots(), conversations: [circle], services, keyring, onProblem });
+  const gateway = ussdService({ engine, flow: 'circle', keyring });
+  const dial: UssdRequest = {
+    ...{ sessionId: 's1', serviceCode: '*1#', phoneNumber: '+260971234567', text: '' },
+    ...{ event: 'turn', mode: 'cumulative' },
+  };
+  // Doors tell the outcome, and the status of USSD_ERROR_STATUS, by the very reply.
+  for (const _ of [1, 2]) assert.is(await gateway.turn(dial, 'africastalking'), UNAVAILABLE);
+  assert.equal(
+    problems.map(({ reason, error, call: id }) => [reason, (error as TwinlineError).code, id]),
+    [['machine', 'ERR_TURN_LIMIT', 'one']],
+  );
 });
 
 test.run();

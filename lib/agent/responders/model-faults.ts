@@ -5,10 +5,15 @@
 import { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../given.ts';
 import type { FaultKind, RunFault } from '../run/frames.ts';
+import { type FailureKind, ModelCallError } from './language-model.ts';
 
 /** A classified failure. */
 export interface ModelFailure {
-  readonly kind: FaultKind;
+  readonly kind: FailureKind;
+  /** The model answered, though not with a whole reply: nobody has to repair anything. */
+  readonly isAnswer?: boolean;
+  /** How long the provider asks to wait. */
+  readonly retryMs?: number;
   /** HTTP status of the provider's response. */
   readonly status?: number;
   /** The provider's error code, when it is a single word. */
@@ -39,17 +44,25 @@ const KIND_OF_WORD: readonly (readonly [RegExp, FaultKind])[] = [
   [/server|internal|unavailable/, 'server'],
 ];
 
-/** Classifies an error thrown by the SDK, or an `error` event of a stream. */
+/** Classifies an error that a model threw, or an `error` part of its stream. */
 export function readFailure(thrownError: unknown): ModelFailure {
   const error = findRoot(thrownError);
   if (error instanceof TwinlineError)
     return { kind: error.code === 'ERR_TIMEOUT' ? 'timeout' : 'server', why: error.message };
   if (!isObject(error)) return { kind: 'unknown' };
+  if (error instanceof ModelCallError && error.kind)
+    return { kind: error.kind, why: error.message, isAnswer: error.kind === 'filtered' || error.kind === 'length' };
   const reported = isObject(error.data) && isObject(error.data.error) ? error.data.error : error;
   const word = readWord(reported);
   const status = readStatus(error.statusCode) ?? readStatus(reported.code);
   const kind = findFaultKind(error, { status, word });
-  return { kind, ...(status !== undefined && { status }), ...(word !== undefined && { word }) };
+  const retryMs = readRetryMs(error);
+  return {
+    kind,
+    ...(retryMs !== undefined && { retryMs }),
+    ...(status !== undefined && { status }),
+    ...(word !== undefined && { word }),
+  };
 }
 
 /** Whether the provider rejected the content of the request. */
@@ -57,7 +70,21 @@ export function isRejected({ status }: ModelFailure): boolean {
   return status === 400 || status === 422;
 }
 
-const FAULTS: { readonly [kind in FaultKind]: readonly [status: number, retryable: boolean, words: string] } = {
+/** Whether an error of a stream is about one chunk, which the stream goes on behind. */
+export function isSkippable(error: unknown): boolean {
+  return isObject(error) && /(TypeValidation|JSONParse)/.test(String(error.name));
+}
+
+/** Milliseconds after which the provider wants to be asked again; undefined: it does not say. */
+export function readRetryMs(error: unknown): number | undefined {
+  const headers = isObject(error) && isObject(error.responseHeaders) ? error.responseHeaders : {};
+  const { 'retry-after-ms': ms, 'retry-after': after } = headers;
+  const wait = ms !== undefined ? Number(ms) : Number(after) * 1_000;
+  const found = Number.isNaN(wait) ? Date.parse(String(after)) - Date.now() : wait;
+  return Number.isNaN(found) ? undefined : Math.max(0, found);
+}
+
+const FAULTS: { readonly [kind in FailureKind]: readonly [status: number, retryable: boolean, words: string] } = {
   rate_limit: [429, true, 'The model is receiving too many requests. Try again in a minute.'],
   timeout: [504, true, 'The model did not answer in time.'],
   server: [502, true, 'The model failed.'],
@@ -66,14 +93,23 @@ const FAULTS: { readonly [kind in FaultKind]: readonly [status: number, retryabl
   auth: [500, false, 'The reply could not be made.'],
   byo_fallback: [500, false, 'The reply could not be made.'],
   unknown: [500, false, 'The reply could not be made.'],
+  filtered: [500, false, "The content filter of the model's provider withheld the reply, or the rest of it."],
+  length: [500, false, 'The reply was cut: it is as long as the model may write.'],
 };
-const OPERATORS: ReadonlySet<FaultKind> = new Set(['billing', 'auth', 'byo_fallback']);
+/** The kinds that clients are not told. */
+const HIDDEN: ReadonlySet<FailureKind> = new Set(['filtered', 'length']);
+const OPERATORS: ReadonlySet<FailureKind> = new Set(['billing', 'auth', 'byo_fallback']);
 
 /** The fault as shown to users. */
-export function toRunFault({ kind }: ModelFailure): RunFault {
-  const [status, retryable, error] = FAULTS[kind];
-  return { error, kind: OPERATORS.has(kind) ? 'unknown' : kind, source: 'platform', status, retryable };
+export function toRunFault({ kind, retryMs = 0 }: ModelFailure): RunFault {
+  const [status, retryable, words] = FAULTS[kind];
+  const isHidden = OPERATORS.has(kind) || HIDDEN.has(kind);
+  const isLong = kind === 'rate_limit' && retryMs > USUAL_WAIT_MS;
+  const error = isLong ? words.replace('in a minute', `in ${Math.ceil(retryMs / 60_000)} minutes`) : words;
+  return { error, kind: isHidden ? 'unknown' : (kind as FaultKind), source: 'platform', status, retryable };
 }
+
+const USUAL_WAIT_MS = 60_000;
 
 /** The fault as shown to the operator, without the provider's message, which may contain keys. */
 export function describeFailure({ kind, status, word, why }: ModelFailure): TwinlineError {
@@ -83,7 +119,7 @@ export function describeFailure({ kind, status, word, why }: ModelFailure): Twin
   return new TwinlineError('ERR_SERVICE', `The model did not answer: ${kind}${answer}${quote}.${what}`);
 }
 
-// After the last retry the SDK wraps all errors in one; and it takes errors of our own fetch for network errors.
+// Models of the AI SDK take errors of a fetch for network errors, and wrap them.
 function findRoot(thrownError: unknown): unknown {
   const last = isObject(thrownError) && 'lastError' in thrownError ? thrownError.lastError : thrownError;
   for (let error = last, depth = 0; isObject(error) && depth < 5; error = error.cause, depth++)
@@ -106,7 +142,6 @@ function findFaultKind(error: ErrorFields, { status, word = '' }: KnownFault): F
 
 // Without a response, the error is one of the SDK or the system.
 function kindOfName({ name, message, code }: ErrorFields): FaultKind {
-  if (/without a finish reason/.test(String(message))) return 'network';
   if (/(JSONParse|TypeValidation|InvalidResponse|EmptyResponse)/.test(String(name))) return 'server';
   if (/APICallError$/.test(String(name)) || message === 'terminated') return 'network';
   return typeof code === 'string' && /^(E[A-Z]+|UND_ERR_\w+)$/.test(code) ? 'network' : 'unknown';

@@ -1,6 +1,5 @@
 // Builds a request to a model: system prompt, history within a budget, the message with its attachments, and tools.
 
-import type { ModelMessage, ToolSet, UserContent } from 'ai';
 import { isObject } from '../../given.ts';
 import { isPublicUrl } from '../../http/hosts.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
@@ -9,6 +8,7 @@ import type { ToolBox, ToolDescription, ToolOutcome } from '../responder.ts';
 import type { RunRequest } from '../run/run.ts';
 import type { Message } from '../session/message.ts';
 import { cutResult, wellFormedText } from '../well-formed.ts';
+import type { LanguageModel, ModelTool, PromptMessage, ToolResultPart, UserPart } from './language-model.ts';
 
 export interface SystemWords {
   /** The operator's instructions for every reply. */
@@ -35,13 +35,38 @@ export function systemText({ prompt, about, request, now }: SystemWords): string
 /** Whether images are sent as images: not every endpoint accepts them. */
 export type Images = 'shown' | 'described';
 
+export interface PromptOptions {
+  readonly history: readonly Message[];
+  readonly request: RunRequest;
+  readonly images: Images;
+  readonly model: Pick<LanguageModel, 'specificationVersion' | 'supportedUrls'>;
+}
+
 /** The newest earlier messages that fit the budget, followed by the message to answer. */
-export function toModelMessages(history: readonly Message[], request: RunRequest, images: Images): ModelMessage[] {
+export async function toPrompt({ history, request, images, model }: PromptOptions): Promise<PromptMessage[]> {
   const past = fitting(history.map((message) => ({ role: message.type, text: joinText(message) })));
   const messages = inTurns(past).map(
-    ({ role, text }): ModelMessage => ({ role: role === 'ai' ? 'assistant' : 'user', content: text }),
+    ({ role, text }): PromptMessage => ({
+      role: role === 'ai' ? 'assistant' : 'user',
+      content: [{ type: 'text', text }],
+    }),
   );
-  return [...messages, { role: 'user', content: makeContent(request, images) }];
+  // Never fetched here: a model whose provider does not fetch them gets their addresses in words.
+  const fetched = images === 'shown' ? await model.supportedUrls : undefined;
+  const isPlain = /^v[23]$/.test(model.specificationVersion);
+  const show = (image: Image): UserPart | undefined => {
+    const { address: url, mediaType } = image;
+    return isFetched(fetched, image)
+      ? { type: 'file', data: isPlain ? url : { type: 'url', url }, mediaType }
+      : undefined;
+  };
+  return [...messages, { role: 'user', content: makeContent(request, show) }];
+}
+
+function isFetched(patterns: unknown, { address, mediaType }: Image): boolean {
+  if (!isObject(patterns)) return false;
+  const all = ['*', '*/*', mediaType.replace(/\/.*/, '/*'), mediaType].flatMap((type) => patterns[type] ?? []);
+  return all.some((pattern) => pattern instanceof RegExp && pattern.test(address.href));
 }
 
 /** Whether a request has images that can be sent as images. */
@@ -84,12 +109,24 @@ function joinText({ content, attachment, attachments }: Message): string {
   return [content, ...attached.map(describe)].join('\n');
 }
 
-function makeContent({ message, attachments = [] }: RunRequest, images: Images): UserContent {
-  const imageParts = images === 'shown' ? attachments.filter((one) => imageUrl(one)) : [];
-  const described = attachments.filter((one) => !imageParts.includes(one));
-  const text = [message, ...described.map(describe)].join('\n');
-  if (!imageParts.length) return text;
-  return [{ type: 'text', text }, ...imageParts.map((one) => ({ type: 'image' as const, image: imageUrl(one)! }))];
+interface Image {
+  readonly address: URL;
+  readonly mediaType: string;
+}
+
+function makeContent(
+  { message, attachments = [] }: RunRequest,
+  show: (image: Image) => UserPart | undefined,
+): UserPart[] {
+  const images: UserPart[] = [];
+  const lines = [message];
+  for (const one of attachments) {
+    const address = imageUrl(one);
+    const image = address && show({ address, mediaType: String(one.mimetype).toLowerCase() });
+    if (image) images.push(image);
+    else lines.push(describe(one));
+  }
+  return [{ type: 'text', text: lines.join('\n') }, ...images];
 }
 
 // File names come from users; encoded as JSON they cannot imitate our own lines.
@@ -108,42 +145,32 @@ function imageUrl({ mimetype, mxcUri }: JsonObject): URL | undefined {
 /** `open`: any object is allowed, for endpoints that reject clients' schemas. */
 export type Schemas = 'given' | 'open';
 
-export interface ModelToolsOptions {
-  readonly box: ToolBox;
-  readonly schemas: Schemas;
-  /** Resolves once the text before this call has been yielded. */
-  readonly afterText: (call: string) => Promise<void>;
-  readonly sdk: Pick<typeof import('ai'), 'dynamicTool' | 'jsonSchema'>;
+/** The tools as the model knows them, and their own names by those that the model uses. */
+export interface NamedTools {
+  readonly list: readonly ModelTool[];
+  readonly names: ReadonlyMap<string, string>;
 }
 
-/** The tools under the names that the model uses. */
-export function modelTools({ box, schemas, afterText, sdk }: ModelToolsOptions): ToolSet {
-  // A model may ask for a tool named `constructor`.
-  const tools = Object.create(null) as ToolSet;
-  for (const tool of box.tools) {
-    const name = makeAlias(tool.name, tools);
-    const schema = schemas === 'given' ? soundSchema(tool) : OPEN;
-    tools[name] = sdk.dynamicTool({
-      description: tool.description,
-      inputSchema: sdk.jsonSchema(schema as Parameters<typeof sdk.jsonSchema>[0]),
-      // Calls get our own ids: model-generated ones are not always unique.
-      execute: async (args, { toolCallId }) => {
-        await afterText(toolCallId);
-        return toJsonOutcome(await box.call(tool.name, isObject(args) ? (args as JsonObject) : {}));
-      },
-    });
-  }
-  return tools;
+/** The tools for a model. */
+export function modelTools({ tools }: ToolBox, schemas: Schemas): NamedTools {
+  const names = new Map<string, string>();
+  const list = tools.map((tool): ModelTool => {
+    const name = makeAlias(tool.name, names);
+    names.set(name, tool.name);
+    const inputSchema = schemas === 'given' ? soundSchema(tool) : OPEN;
+    return { type: 'function', name, description: tool.description, inputSchema };
+  });
+  return { list, names };
 }
 
 // Endpoints restrict tool names, and they must be unique.
-function makeAlias(name: string, tools: ToolSet): string {
+function makeAlias(name: string, names: ReadonlyMap<string, string>): string {
   const plain =
     name
       .replace(/[^A-Za-z0-9_-]/g, '_')
       .replace(/^_+/, '')
       .slice(0, 60) || 'tool';
-  for (let n = 1, alias = plain; ; alias = `${plain}_${++n}`) if (!Object.hasOwn(tools, alias)) return alias;
+  for (let n = 1, alias = plain; ; alias = `${plain}_${++n}`) if (!names.has(alias)) return alias;
 }
 
 const OPEN: JsonObject = { type: 'object', properties: {}, additionalProperties: true };
@@ -168,6 +195,20 @@ function areSchemas(properties: { readonly [name: string]: unknown }): boolean {
     const types = one.type === undefined ? [] : [one.type].flat();
     return types.every((type) => TYPES.has(type as string));
   });
+}
+
+export interface AnsweredCall {
+  readonly id: string;
+  /** The name that the model used. */
+  readonly name: string;
+  readonly outcome: ToolOutcome;
+}
+
+/** What came of a call, for the model. */
+export function toToolResult({ id, name, outcome }: AnsweredCall): ToolResultPart {
+  const value = toJsonOutcome(outcome);
+  const output = typeof value === 'string' ? { type: 'text' as const, value } : { type: 'json' as const, value };
+  return { type: 'tool-result', toolCallId: id, toolName: name, output };
 }
 
 function toJsonOutcome(outcome: ToolOutcome): Json {

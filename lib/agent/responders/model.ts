@@ -1,26 +1,32 @@
-// A responder that uses a model behind any endpoint with OpenAI's chat completions API.
+// A responder that uses a model: one behind an OpenAI-compatible endpoint, or any of the AI SDK.
 //
-// A reply may take several requests: the model calls tools, gets their results, and continues. The SDK makes the
-// requests; limits, order and error messages are defined here.
+// A reply may take several requests: the model calls tools, gets their results, and continues. The model makes the requests;
+// limits, order and error messages are defined here.
 
-import type { TextStreamPart, ToolSet } from 'ai';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Clock, systemClock } from '../../clock.ts';
-import { optionalPackage, TwinlineError } from '../../errors.ts';
-import { requireGiven } from '../../given.ts';
-import { boundedFetch } from '../../http/bounded-fetch.ts';
-import { beginTraced, type TracedWork } from '../../http/tracing.ts';
+import type { TwinlineError } from '../../errors.ts';
+import { isObject, requireGiven } from '../../given.ts';
+import { beginTraced } from '../../http/tracing.ts';
+import { retryDelay } from '../../retry.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import type { Responder, ResponderPart, ResponderTurn } from '../responder.ts';
-import { describeFailure, isRejected, readFailure, toRunFault } from './model-faults.ts';
-import { hasImages, type Images, modelTools, type Schemas, systemText, toModelMessages } from './model-request.ts';
+import type { Responder, ResponderPart, ResponderTurn, TokenUsage } from '../responder.ts';
+import { chatCompletions, endpointRequest, type ModelEndpoint } from './chat-completions.ts';
+import type { LanguageModel, ModelCall, PromptMessage } from './language-model.ts';
+import { describeFailure, isRejected, readFailure, readRetryMs, toRunFault } from './model-faults.ts';
+import { readReply } from './model-reply.ts';
+import {
+  hasImages,
+  type Images,
+  modelTools,
+  type NamedTools,
+  type Schemas,
+  systemText,
+  toPrompt,
+} from './model-request.ts';
+import type { Opening } from './thoughts.ts';
 
-/** Options of `modelResponder`. */
-export interface ModelOptions {
-  readonly endpoint: ModelEndpoint;
-  /** The default model. */
-  readonly model: string;
-  /** Further models that a message may choose; any other choice is ignored. @default none */
-  readonly others?: readonly string[];
+interface CommonOptions {
   /** The system prompt. @default a plain assistant */
   readonly systemPrompt?: string;
   /** @default systemClock */
@@ -29,50 +35,51 @@ export interface ModelOptions {
   readonly onProblem?: (error: TwinlineError) => void;
 }
 
-type Sdk = typeof import('ai');
+/** Options of `modelResponder`. */
+export type ModelOptions = CommonOptions &
+  (
+    | {
+        readonly endpoint: ModelEndpoint;
+        /** The default model. */
+        readonly model: string;
+        /** Further models that a message may choose; any other choice is ignored. @default none */
+        readonly others?: readonly string[];
+      }
+    /** Models of the AI SDK; the first is the default, and a message may choose the others by their `modelId`. */
+    | { readonly models: readonly [LanguageModel, ...LanguageModel[]] }
+  );
 
 /**
- * Creates the responder. Throws ERR_CONFIG when an optional package is missing.
+ * Creates the responder.
  * @example
  * const endpoint = { baseUrl: 'https://models.example/v1', apiKey: process.env.MODEL_API_KEY };
  * const responder = await modelResponder({ endpoint, model: 'small' });
  * responder.name; // → 'model'
  */
 export async function modelResponder(options: ModelOptions): Promise<Responder> {
-  requireGiven('answer by a model', options, { endpoint: 'object', model: 'text' });
-  const { endpoint, clock = systemClock, onProblem = () => {} } = options;
-  const [sdk, { createOpenAICompatible }] = await optionalPackage(
-    () => Promise.all([import('ai'), import('@ai-sdk/openai-compatible')]),
-    { purpose: 'ask a model', packages: 'ai@6 @ai-sdk/openai-compatible@2' },
-  );
-  const provider = createOpenAICompatible({
-    ...providerSettings(endpoint),
-    fetch: boundedFetch({
-      clock,
-      headersMs: AGENT_LIMITS.modelAnswerMs,
-      stallMs: AGENT_LIMITS.modelStallMs,
-      bytes: AGENT_LIMITS.modelStreamBytes,
-      lineBytes: AGENT_LIMITS.modelLineBytes,
-    }),
-  });
-  const models = new Set([options.model, ...(options.others ?? [])]);
+  const { clock = systemClock, onProblem = () => {} } = options;
+  const models = new Map(listModels(options, clock).map((model) => [model.modelId, model]));
+  const [usual] = models.values();
+  const openings = new Map<string, Opening>();
 
   async function* respond(turn: ResponderTurn): AsyncGenerator<ResponderPart> {
     const { request } = turn;
-    const model = request.model && models.has(request.model) ? request.model : options.model;
+    const model = models.get(request.model ?? '') ?? usual!;
     const [history, about = []] = await Promise.all([turn.history(), turn.instructions?.()]);
     const system = systemText({ prompt: options.systemPrompt, about, request, now: clock.now() });
     for (const how of ['given', 'plain'] as const) {
       const images: Images = how === 'given' ? 'shown' : 'described';
       const schemas: Schemas = how === 'given' ? 'given' : 'open';
-      const messages = toModelMessages(history, request, images);
-      const interruption = yield* ask(sdk, turn, { model: provider(model), name: model, system, messages, schemas });
+      const messages = await toPrompt({ history, request, images, model });
+      const tools = modelTools(turn.tools, schemas);
+      const prompt: PromptMessage[] = [{ role: 'system', content: system }, ...messages];
+      const interruption = yield* ask(turn, { model, prompt, tools, openings });
       if (!interruption || turn.signal.aborted) return;
       const failure = readFailure(interruption.error);
       // An endpoint may reject images or clients' schemas: retry without them.
       const canBePlainer = how === 'given' && (turn.tools.tools.length > 0 || hasImages(request));
       if (canBePlainer && isRejected(failure) && !interruption.hasBegun) continue;
-      onProblem(describeFailure(failure));
+      if (!failure.isAnswer) onProblem(describeFailure(failure));
       yield { type: 'error', fault: toRunFault(failure) };
       return;
     }
@@ -81,138 +88,102 @@ export async function modelResponder(options: ModelOptions): Promise<Responder> 
   return { name: 'model', isResumable: false, respond };
 }
 
-type Asking = Pick<Parameters<Sdk['streamText']>[0], 'model' | 'system'> & {
-  readonly messages: ReturnType<typeof toModelMessages>;
-  readonly schemas: Schemas;
-  /** The model's name. */
-  readonly name: string;
-};
+function listModels(options: ModelOptions, clock: Clock): LanguageModel[] {
+  if ('models' in options) return [...options.models];
+  requireGiven('answer by a model', options, { endpoint: 'object', model: 'text' });
+  const { endpoint, model, others = [] } = options;
+  return [model, ...others].map((name) => chatCompletions(endpoint, name, clock));
+}
+
+interface Asking {
+  readonly model: LanguageModel;
+  /** Grows by what is said and by the results of tools. */
+  readonly prompt: PromptMessage[];
+  readonly tools: NamedTools;
+  /** How the texts of models begin, as far as it was learnt. */
+  readonly openings: Map<string, Opening>;
+}
 
 /** Why a reply broke off, and whether any part had been yielded. */
 type Interruption = { readonly error: unknown; readonly hasBegun: boolean };
 
-async function* ask(
-  sdk: Sdk,
-  turn: ResponderTurn,
-  asking: Asking,
-): AsyncGenerator<ResponderPart, Interruption | undefined> {
-  const { schemas, name, ...prompt } = asking;
+async function* ask(turn: ResponderTurn, asking: Asking): AsyncGenerator<ResponderPart, Interruption | undefined> {
+  const { model, prompt, tools } = asking;
   const over = new AbortController();
   const stop = () => over.abort();
   turn.signal.addEventListener('abort', stop, { once: true });
   if (turn.signal.aborted) stop();
-  const order = callsInOrder(over.signal);
+  const attributes = {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': 'openai',
+    'gen_ai.request.model': model.modelId,
+  };
+  const work = beginTraced(`chat ${model.modelId}`, { way: 'out', attributes }, () => AsyncLocalStorage.snapshot());
+  const total = { inputTokens: 0, outputTokens: 0 };
   let hasBegun = false;
   let failure: unknown;
-  let work: TracedWork<AsyncIterable<TextStreamPart<ToolSet>>> | undefined;
   try {
-    const stream = () =>
-      sdk.streamText({
-        ...prompt,
-        tools: modelTools({ box: turn.tools, schemas, afterText: order.afterText, sdk }),
-        stopWhen: sdk.stepCountIs(AGENT_LIMITS.modelSteps),
-        // The last request must produce an answer, so it offers no tools.
-        prepareStep: ({ stepNumber }) => (stepNumber === AGENT_LIMITS.modelSteps - 1 ? { toolChoice: 'none' } : {}),
-        maxRetries: AGENT_LIMITS.modelRetries,
+    for (let step = 1; step <= AGENT_LIMITS.modelSteps; step++) {
+      // The last request must produce an answer, so it may call no tools.
+      const toolChoice = { type: step === AGENT_LIMITS.modelSteps ? 'none' : 'auto' } as const;
+      const call: ModelCall = {
+        prompt,
+        ...(tools.list.length > 0 && { tools: tools.list, toolChoice }),
         abortSignal: over.signal,
-        // Pass URLs through to the model; this server must not fetch them.
-        experimental_download: async (urls) => urls.map(() => null),
-        onError: () => {},
-      }).fullStream;
-    const attributes = {
-      'gen_ai.operation.name': 'chat',
-      'gen_ai.provider.name': 'openai',
-      'gen_ai.request.model': name,
-    };
-    work = beginTraced(`chat ${name}`, { way: 'out', attributes }, stream);
-    for await (const part of work.result) {
-      if (turn.signal.aborted) return undefined;
-      if (part.type === 'tool-call') order.markSeen(part.toolCallId);
-      if (part.type === 'error') {
-        failure = part.error;
-        return { error: part.error, hasBegun };
+      };
+      const { stream } = await work.result(() => request(model, call));
+      const reply = readReply({ ...asking, box: turn.tools, inContext: work.result });
+      for await (const part of stream) {
+        if (turn.signal.aborted) return undefined;
+        for (const shown of reply.take(part)) {
+          hasBegun ||= shown.type !== 'usage';
+          if (shown.type === 'usage') addUsage(total, shown.usage);
+          yield shown;
+        }
+        hasBegun ||= part.type === 'tool-call';
       }
-      if (part.type === 'finish')
-        work.describe({
-          'gen_ai.usage.input_tokens': part.totalUsage.inputTokens,
-          'gen_ai.usage.output_tokens': part.totalUsage.outputTokens,
-        });
-      const replyPart = toPart(part);
-      if (!replyPart && part.type !== 'tool-call') continue;
-      hasBegun ||= part.type !== 'finish-step';
-      if (replyPart) yield replyPart;
+      for (const shown of reply.end()) {
+        hasBegun = true;
+        yield shown;
+      }
+      reply.check(hasBegun);
+      const results = await reply.results();
+      if (!results || turn.signal.aborted) break;
+      prompt.push(reply.message(), { role: 'tool', content: results });
     }
-    return hasBegun ? undefined : { error: EMPTY, hasBegun };
+    work.describe({ 'gen_ai.usage.input_tokens': total.inputTokens, 'gen_ai.usage.output_tokens': total.outputTokens });
+    return undefined;
   } catch (error) {
     failure = error;
     return { error, hasBegun };
   } finally {
-    work?.end(failure);
+    work.end(failure);
     turn.signal.removeEventListener('abort', stop);
     over.abort();
   }
 }
 
-const EMPTY = new TwinlineError('ERR_SERVICE', 'The model returned an empty response.');
-
-function toPart(part: TextStreamPart<ToolSet>): ResponderPart | undefined {
-  if (part.type === 'text-delta') return { type: 'text', text: part.text };
-  if (part.type === 'reasoning-delta') return { type: 'reasoning', text: part.text };
-  if (part.type !== 'finish-step') return undefined;
-  const { inputTokens = 0, outputTokens = 0 } = part.usage;
-  return { type: 'usage', usage: { inputTokens, outputTokens } };
+/** Sends a request, again when that may help soon. */
+async function request(model: LanguageModel, call: ModelCall): Promise<Awaited<ReturnType<LanguageModel['doStream']>>> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await model.doStream(call);
+    } catch (error) {
+      const wanted = readRetryMs(error);
+      const isSoon = wanted === undefined || wanted <= AGENT_LIMITS.modelRetryMs;
+      const isRetryable = isObject(error) && error.isRetryable === true;
+      if (!isRetryable || !isSoon || tries > AGENT_LIMITS.modelRetries || call.abortSignal.aborted) throw error;
+      await systemClock.wait(wanted ?? retryDelay(tries, { firstMs: 2_000 }), call.abortSignal);
+    }
+  }
 }
 
-// Tool calls write frames immediately, and the SDK runs ahead of its reader: a call waits until the text before it is read.
-function callsInOrder(signal: AbortSignal) {
-  const seen = new Set<string>();
-  const waiting = new Map<string, () => void>();
-  signal.addEventListener('abort', () => waiting.forEach((go) => void go()), { once: true });
-  return {
-    markSeen(call: string): void {
-      seen.add(call);
-      waiting.get(call)?.();
-    },
-    afterText: async (call: string): Promise<void> => {
-      if (seen.has(call) || signal.aborted) return;
-      const before = waiting.get(call);
-      await new Promise<void>((go) => {
-        waiting.set(call, () => {
-          before?.();
-          go();
-        });
-      });
-    },
-  };
-}
-
-/** An OpenAI-compatible endpoint. */
-export interface ModelEndpoint {
-  /** Includes `/v1`; may contain credentials, and a query that is sent with every request. */
-  readonly baseUrl: string;
-  readonly apiKey?: string | undefined;
-}
-
-/** The SDK's settings. Fetch refuses URLs with credentials, so they move into a header. */
-function providerSettings({ baseUrl, apiKey }: ModelEndpoint) {
-  const url = new URL(baseUrl);
-  const { username, password, searchParams } = url;
-  const queryParams = Object.fromEntries(searchParams);
-  const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
-  const authorization = apiKey ? `Bearer ${apiKey}` : username || password ? `Basic ${basic}` : undefined;
-  return {
-    name: 'model',
-    baseURL: `${url.origin}${url.pathname.replace(/\/+$/, '')}`,
-    headers: authorization === undefined ? {} : { authorization },
-    includeUsage: true,
-    ...(Object.keys(queryParams).length > 0 && { queryParams }),
-  };
+function addUsage(total: { inputTokens: number; outputTokens: number }, usage: TokenUsage): void {
+  total.inputTokens += usage.inputTokens;
+  total.outputTokens += usage.outputTokens;
 }
 
 /** The URL and headers to list the endpoint's models. */
-export function modelListRequest(endpoint: ModelEndpoint): { url: URL; headers: { [name: string]: string } } {
-  const { baseURL, headers, queryParams = {} } = providerSettings(endpoint);
-  const url = new URL(`${baseURL}/models`);
-  url.search = new URLSearchParams(queryParams).toString();
-  return { url, headers };
+export function modelListRequest(endpoint: ModelEndpoint) {
+  return endpointRequest(endpoint, '/models');
 }

@@ -115,9 +115,9 @@ export function recovery(options: RecoveryOptions) {
     /** Does all due work, up to `limit` of each kind; returns how much. @default COMMON_LIMITS.sweepBatch */
     async sweep(limit: number = COMMON_LIMITS.sweepBatch): Promise<number> {
       const places = Math.min(limit, capacity());
-      const taken = places > 0 ? await each(await runs.due(places), recover) : 0;
+      const count = places > 0 ? await each(await runs.due(places), recover) : 0;
       const cleared = await each(await sessions.tombstones(limit), clearTombstone);
-      return taken + cleared + (await logs.sweep(settledTime(clock), limit));
+      return count + cleared + (await logs.sweep(settledTime(clock), limit));
     },
   };
 }

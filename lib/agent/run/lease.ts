@@ -37,9 +37,9 @@ export function holdRun(first: Run, { runs, clock, onProblem }: Pick<RunnerOptio
       if (released.signal.aborted) return;
       if (clock.monotonic() >= end) halt('timeout');
       try {
-        const asked = clock.monotonic();
+        const begun = clock.monotonic();
         see(await runs.renew(run));
-        heldUntil = asked + AGENT_LIMITS.runLeaseMs;
+        heldUntil = begun + AGENT_LIMITS.runLeaseMs;
       } catch (error) {
         onProblem(error);
         // While the store is down we cannot know whether the lease is still ours; once expired, treat it as lost.

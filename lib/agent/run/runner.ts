@@ -22,12 +22,12 @@ export function newHolder(): string {
 }
 
 export function makeRunner(options: RunnerOptions) {
-  const held = new Map<string, HeldRun>();
+  const leases = new Map<string, HeldRun>();
   return {
     /** Drives a claimed run; resolves when it no longer holds it. Never rejects. */
     async drive(run: Run, secrets: TurnSecrets = {}): Promise<void> {
       const lease = holdRun(run, options);
-      held.set(run.id, lease);
+      leases.set(run.id, lease);
       try {
         await (isEnded(run) ? closeLog(options, lease) : answer(options, lease, secrets));
       } catch (error) {
@@ -35,20 +35,20 @@ export function makeRunner(options: RunnerOptions) {
         if (!lease.lost.aborted) options.onProblem(error);
       } finally {
         lease.release();
-        if (held.get(run.id) === lease) held.delete(run.id);
+        if (leases.get(run.id) === lease) leases.delete(run.id);
       }
     },
     /** Rereads a run that another process has changed; false when this process does not hold it. */
     reload(run: string): boolean {
-      held.get(run)?.reload();
-      return held.has(run);
+      leases.get(run)?.reload();
+      return leases.has(run);
     },
     reloadAll: () => {
-      for (const lease of held.values()) lease.reload();
+      for (const lease of leases.values()) lease.reload();
     },
     /** Stops every responder and leaves the runs to other processes. */
     halt: () => {
-      for (const lease of held.values()) lease.halt('closing');
+      for (const lease of leases.values()) lease.halt('closing');
     },
   };
 }

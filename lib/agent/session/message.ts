@@ -117,8 +117,8 @@ export function openTranscript(documents: DocumentStore): Transcript {
   return {
     async write(message, { session, turn, fence }) {
       const place = turn * 2 + (message.type === 'ai' ? 1 : 0);
-      const stored = await storeMessage(documents, message, session, fence);
-      const body: StoredMessage = { session, place, fence, ...stored };
+      const content = await storeMessage(documents, message, session, fence);
+      const body: StoredMessage = { session, place, fence, ...content };
       // Replace what a lower fence wrote; keep what this or a higher fence wrote.
       await update<StoredMessage>(documents, MESSAGE, message.id, (old) =>
         old && old.fence >= fence ? undefined : body,
@@ -152,8 +152,8 @@ export function openTranscript(documents: DocumentStore): Transcript {
     before: (session, turn) =>
       newest(session, turn * 2, { messages: AGENT_LIMITS.historyMessages, bytes: AGENT_LIMITS.historyBytes }),
     async get(id) {
-      const stored = await documents.get<StoredMessage>(MESSAGE, id);
-      return stored && read(stored);
+      const document = await documents.get<StoredMessage>(MESSAGE, id);
+      return document && read(document);
     },
     async clear(session) {
       for (const kind of [MESSAGE, MESSAGE_PIECE])

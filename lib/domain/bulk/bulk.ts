@@ -73,9 +73,9 @@ export function bulk({ documents, clock, idempotency }: BulkOptions): Bulk {
       }
       const tried = trial.line({ isRecord: isRecordLine(line.value) });
       const place = { documents: tried.documents, twins: registry({ documents: tried.documents, clock }) };
-      const taken = await takeLine(place, caller, { value: line.value });
+      const result = await takeLine(place, caller, { value: line.value });
       tried.end();
-      return taken;
+      return result;
     }
 
     async function work({ warning, ...line }: CheckedLine): Promise<LineResult> {
@@ -137,18 +137,21 @@ async function takeLine(
   { value, did }: { value: Json; did?: string },
 ): Promise<ImportedLine> {
   if (isRecordLine(value)) return importRecord(place.documents, caller, value);
-  const made = readForm(value);
-  const known = await findEarlier(place, caller, made);
-  if (known) return known;
-  const { kind, body } = made;
+  const form = readForm(value);
+  const earlier = await findEarlier(place, caller, form);
+  if (earlier) return earlier;
+  const { kind, body } = form;
   const { twins } = place;
   try {
     if (kind === 'protocol') return { did: (await twins.protocols.create(caller, body, did)).body.did, created: true };
-    const wanted = kind === 'entity' ? 'protocol' : 'class';
-    return { did: (await twins.create(caller, { body, wanted, ...(did !== undefined && { did }) })).id, created: true };
+    const reference = kind === 'entity' ? 'protocol' : 'class';
+    return {
+      did: (await twins.create(caller, { body, wanted: reference, ...(did !== undefined && { did }) })).id,
+      created: true,
+    };
   } catch (error) {
     // Somebody else was first, with the same name.
-    const other = isRefusal(error, 'already-exists') ? await findEarlier(place, caller, made) : undefined;
+    const other = isRefusal(error, 'already-exists') ? await findEarlier(place, caller, form) : undefined;
     if (!other) throw error;
     return other;
   }
@@ -186,12 +189,12 @@ async function takeOnce(
   work: (token: string) => Promise<ImportedLine>,
 ): Promise<ImportedLine> {
   const scope = [caller.tenant, caller.principal, 'bulk'];
-  let taken: ImportedLine | undefined;
+  let result: ImportedLine | undefined;
   const { did } = await idempotency.runOnce({ scope, key, content: line.text.trim() }, async (token) => {
-    taken = await work(token);
-    return { did: taken.did };
+    result = await work(token);
+    return { did: result.did };
   });
-  return taken ?? { did, created: false };
+  return result ?? { did, created: false };
 }
 
 /** Lets lines that name each other wait for the earlier one. Everything else goes on at the same time. */

@@ -34,10 +34,10 @@ interface Layer {
 
 interface DocumentForm<Kept> {
   keep(kind: Kind, document: StoredDocument): Kept;
-  show(kept: Kept): StoredDocument;
+  show(form: Kept): StoredDocument;
 }
 
-const WHOLE: DocumentForm<StoredDocument> = { keep: (_kind, document) => document, show: (kept) => kept };
+const WHOLE: DocumentForm<StoredDocument> = { keep: (_kind, document) => document, show: (document) => document };
 // As text, for there may be many.
 const BRIEF: DocumentForm<string> = {
   keep: (kind, document) =>
@@ -52,8 +52,8 @@ function layer<Kept>({ keep, show }: DocumentForm<Kept>): Layer {
   const documents = new Map<string, Kept>();
   const keys = new Map<string, string>();
   const at = (key: string) => {
-    const kept = documents.get(key);
-    return kept === undefined ? undefined : show(kept);
+    const form = documents.get(key);
+    return form === undefined ? undefined : show(form);
   };
   return {
     get: (kind, id) => at(nameKey(kind, id)),
@@ -77,10 +77,10 @@ export function dryRun(base: DocumentStore) {
      */
     line({ isRecord }: { readonly isRecord: boolean }): { readonly documents: DocumentStore; end(): void } {
       const own = layer(WHOLE);
-      const made: { kind: Kind; document: StoredDocument }[] = [];
+      const writes: { kind: Kind; document: StoredDocument }[] = [];
       const put = (kind: Kind, document: StoredDocument) => {
         own.put(kind, document);
-        made.push({ kind, document });
+        writes.push({ kind, document });
       };
       return {
         documents: {
@@ -91,7 +91,7 @@ export function dryRun(base: DocumentStore) {
           },
         },
         end() {
-          for (const { kind, document } of made) {
+          for (const { kind, document } of writes) {
             const { of } = document.body;
             if (kind === JOURNAL) earlier.set(String(of), (earlier.get(String(of)) ?? 0) + 1);
             if (kind === PROTOCOL || (kind === DOMAIN && (isRecord || namesIn(kind, document.body).length > 0)))
@@ -109,13 +109,13 @@ function layerDocuments(
   put: (kind: Kind, document: StoredDocument) => void,
 ): DocumentStore {
   const get = async <B extends JsonObject>(kind: Kind, id: string) => {
-    const found = layers.map((layer) => layer.get(kind, id)).find((document) => document !== undefined);
-    return (found as StoredDocument<B> | undefined) ?? base.get<B>(kind, id);
+    const document = layers.map((layer) => layer.get(kind, id)).find((document) => document !== undefined);
+    return (document as StoredDocument<B> | undefined) ?? base.get<B>(kind, id);
   };
   const find = async <B extends JsonObject>(kind: Kind, query: Query = {}) => {
     const name = nameAsked(kind, query);
-    const found = name && layers.map((layer) => layer.findNamed(name)).find((document) => document !== undefined);
-    return found ? { items: [found as StoredDocument<B>] } : base.find<B>(kind, query);
+    const document = name && layers.map((layer) => layer.findNamed(name)).find((document) => document !== undefined);
+    return document ? { items: [document as StoredDocument<B>] } : base.find<B>(kind, query);
   };
   return {
     ...base,

@@ -72,10 +72,10 @@ async function* protocolLines(
   if (versions.has(protocol.id)) return;
   versions.set(protocol.id, protocol.revision);
   for (let version = 1; version <= protocol.revision; version++) {
-    const asked = { kind: CARRIED.protocol, id: protocol.id, revision: version };
-    const { parent } = (await readRevision<StoredProtocol>(documents, asked))?.body ?? { parent: null };
-    const found = parent === null ? undefined : await documents.get<StoredProtocol>(CARRIED.protocol, parent);
-    if (found) yield* protocolLines(documents, found, versions);
+    const query = { kind: CARRIED.protocol, id: protocol.id, revision: version };
+    const { parent } = (await readRevision<StoredProtocol>(documents, query))?.body ?? { parent: null };
+    const above = parent === null ? undefined : await documents.get<StoredProtocol>(CARRIED.protocol, parent);
+    if (above) yield* protocolLines(documents, above, versions);
   }
   yield* recordLines(documents, 'protocol', protocol);
 }
@@ -87,8 +87,9 @@ async function readExportedRevision(
   versions: ReadonlyMap<string, number>,
 ): Promise<JournaledDocument | undefined> {
   for (let { revision } = domain; revision > 0; revision--) {
-    const found = await readRevision<StoredDomain>(documents, { kind: CARRIED.domain, id: domain.id, revision });
-    if (found && found.body.classVersion <= (versions.get(found.body.class) ?? 0)) return { id: domain.id, ...found };
+    const earlier = await readRevision<StoredDomain>(documents, { kind: CARRIED.domain, id: domain.id, revision });
+    if (earlier && earlier.body.classVersion <= (versions.get(earlier.body.class) ?? 0))
+      return { id: domain.id, ...earlier };
   }
   return undefined;
 }
@@ -101,10 +102,10 @@ async function* recordLines(
   const { id, revision } = present;
   let earlier = 0;
   for (let before = 1; before < revision; before++) {
-    const found = await readRevision(documents, { kind: CARRIED[carried], id, revision: before });
-    if (!found) continue;
+    const previous = await readRevision(documents, { kind: CARRIED[carried], id, revision: before });
+    if (!previous) continue;
     earlier++;
-    yield { ...recordLine('revision', { id, ...found }), of: carried };
+    yield { ...recordLine('revision', { id, ...previous }), of: carried };
   }
   yield { ...recordLine(carried, present), ...(earlier && { earlier }) };
 }

@@ -40,25 +40,25 @@ export async function findEarlier(
   line: NewLine,
 ): Promise<ImportedLine | undefined> {
   const names = listNames(line);
-  const found = await Promise.all(names.map(({ find }) => find(place, caller)));
-  const known = found.find((body) => body !== undefined);
-  if (!known) return undefined;
-  const { did } = known;
+  const bodies = await Promise.all(names.map(({ find }) => find(place, caller)));
+  const body = bodies.find((body) => body !== undefined);
+  if (!body) return undefined;
+  const { did } = body;
   const others: Detail[] = names.flatMap(({ field }, at) => {
-    const other = found[at]?.did;
+    const other = bodies[at]?.did;
     const error = other === undefined ? `is no name of ${did}` : `belongs to ${other}`;
     return other === did ? [] : [{ field, error }];
   });
   const { type } = line.body;
-  if (line.kind !== 'protocol' && typeof type === 'string' && type !== known.type)
-    others.push({ field: '/type', error: `is not that of ${did}, which is a ${known.type}` });
+  if (line.kind !== 'protocol' && typeof type === 'string' && type !== body.type)
+    others.push({ field: '/type', error: `is not that of ${did}, which is a ${body.type}` });
   if (others.length)
     throw refuse(
       'already-exists',
       `A name of the line belongs to ${did}, but not everything in it does: see the details. Nothing was changed.`,
       { details: others },
     );
-  const differs = await differences(place, caller, { line, known });
+  const differs = await differences(place, caller, { line, known: body });
   return { did, created: false, ...(differs.length && { differs }) };
 }
 
@@ -120,8 +120,8 @@ async function differences(
   if (controller !== undefined && !isDeepStrictEqual([controller].flat(), known.controllers)) fields.push('controller');
   const resolveDid = async (reference: Json | undefined, isProtocol: boolean) => {
     if (typeof reference !== 'string') return undefined;
-    const found = isProtocol ? twins.protocols.find(tenant, reference) : findDomain(documents, tenant, reference);
-    return (await found)?.body.did;
+    const record = isProtocol ? twins.protocols.find(tenant, reference) : findDomain(documents, tenant, reference);
+    return (await record)?.body.did;
   };
   if (isOther('parent', known.parent) && (await resolveDid(parent, kind === 'protocol')) !== known.parent)
     fields.push('parent');

@@ -71,11 +71,11 @@ export async function importRecord(documents: DocumentStore, caller: Caller, val
   const line = await checkShape<RecordLine>(RECORD_LINE, value, 'The record');
   const { kind, did } = line;
   if (kind === 'place') return { did, created: await takePlace(documents, caller, line) };
-  const wanted = await readRecord(line, caller);
-  if (kind === 'revision') return { did, created: await takeEarlier(documents, wanted) };
-  await requireDomain(documents, wanted.body, kind);
-  if (!(await takePresent(documents, wanted))) return { did, created: false };
-  const { status } = wanted.body;
+  const record = await readRecord(line, caller);
+  if (kind === 'revision') return { did, created: await takeEarlier(documents, record) };
+  await requireDomain(documents, record.body, kind);
+  if (!(await takePresent(documents, record))) return { did, created: false };
+  const { status } = record.body;
   return { did, created: true, imported: typeof status === 'string' ? { status } : {} };
 }
 
@@ -87,12 +87,12 @@ async function readRecord(
 ): Promise<Wanted> {
   const carried = kind === 'revision' ? of! : (kind as Carried);
   const form = STORED[kind === 'revision' && carried === 'proposal' ? 'revision' : carried];
-  const stored = await checkShape<JsonObject>(form, body, 'The body of the record');
-  if (typeof stored.did === 'string' && stored.did !== (carried === 'credit' ? did : id))
+  const content = await checkShape<JsonObject>(form, body, 'The body of the record');
+  if (typeof content.did === 'string' && content.did !== (carried === 'credit' ? did : id))
     throw invalid('The record is about something else than its body.', [DIFFERS]);
-  const terms = carried === 'domain' ? indexTerms(stored as unknown as StoredDomain) : {};
-  const journal = { ...(stored.journal as JsonObject), imported: true };
-  const journaled = { ...stored, ...terms, tenant, journal } as unknown as Journaled;
+  const terms = carried === 'domain' ? indexTerms(content as unknown as StoredDomain) : {};
+  const journal = { ...(content.journal as JsonObject), imported: true };
+  const journaled = { ...content, ...terms, tenant, journal } as unknown as Journaled;
   return { kind: CARRIED[carried], id, revision, body: journaled, earlier };
 }
 
@@ -114,8 +114,8 @@ async function takePlace(
   { tenant }: Caller,
   { id, did, body }: RecordLine,
 ): Promise<boolean> {
-  const stored = await checkShape<JsonObject>(STORED.place, body, 'The body of the place');
-  const entry = { ...stored, tenant } as StatusEntry;
+  const content = await checkShape<JsonObject>(STORED.place, body, 'The body of the place');
+  const entry = { ...content, tenant } as StatusEntry;
   const { list, index, issuer } = entry;
   if (entry.did !== did)
     throw invalid('The place is of another domain than its body.', [{ ...DIFFERS, field: '/did' }]);
@@ -135,8 +135,8 @@ async function takePlace(
 
 // Earlier revisions come before the record itself, which is not there yet.
 async function takeEarlier(documents: DocumentStore, { kind, id, revision, body }: Wanted): Promise<boolean> {
-  const kept = await readKeptRevision(documents, { kind, id, revision });
-  if (kept) return same(kept, body, { id, revision });
+  const earlier = await readKeptRevision(documents, { kind, id, revision });
+  if (earlier) return same(earlier, body, { id, revision });
   const present = await documents.get<Journaled>(kind, id);
   if (present && present.body.tenant === body.tenant && present.revision === revision)
     return same(present.body, body, { id, revision });
@@ -155,9 +155,9 @@ async function takePresent(documents: DocumentStore, { kind, id, revision, body,
   if (present && count === revision) return same(present.body, body, { id, revision });
   if (present && count > revision) {
     // Of earlier proposals only a part is kept.
-    const kept = await readKeptRevision(documents, { kind, id, revision });
-    const part = Object.fromEntries(Object.keys(kept ?? {}).map((field) => [field, body[field]]));
-    return same(kept, part as unknown as Journaled, { id, revision });
+    const entry = await readKeptRevision(documents, { kind, id, revision });
+    const part = Object.fromEntries(Object.keys(entry ?? {}).map((field) => [field, body[field]]));
+    return same(entry, part as unknown as Journaled, { id, revision });
   }
   if (present) same(present.body, quiet, { id, revision });
   else {

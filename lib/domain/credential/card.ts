@@ -117,8 +117,8 @@ function verificationIn(body: StoredDomain): JsonObject {
 }
 
 function pickMetadata(metadata: JsonObject): JsonObject {
-  const found = Object.entries(METADATA_FIELDS).map(([field, kind]) => [field, READ[kind](metadata[field])] as const);
-  return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as JsonObject;
+  const fields = Object.entries(METADATA_FIELDS).map(([field, kind]) => [field, READ[kind](metadata[field])] as const);
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
 const READ: { readonly [kind in (typeof METADATA_FIELDS)[string]]: (value: Json | undefined) => Json | undefined } = {

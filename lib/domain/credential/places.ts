@@ -83,8 +83,8 @@ export function epochs(documents: DocumentStore): Epochs {
         begun = undefined;
         throw error;
       }
-      const kept = await documents.get<{ epoch: string }>(STATUS_EPOCH, IN_FORCE);
-      return kept?.body.epoch ?? begin();
+      const current = await documents.get<{ epoch: string }>(STATUS_EPOCH, IN_FORCE);
+      return current?.body.epoch ?? begin();
     },
   };
 }

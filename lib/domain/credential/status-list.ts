@@ -145,9 +145,9 @@ function showBits(
   { bits, taken }: Loaded,
   { purpose, isOpen }: { readonly purpose: StatusPurpose; readonly isOpen: boolean },
 ): Buffer {
-  const shown = Buffer.from(bits[purpose]);
-  if (!isOpen && purpose === 'revocation') for (let at = 0; at < shown.length; at++) shown[at]! |= ~taken[at]!;
-  return shown;
+  const list = Buffer.from(bits[purpose]);
+  if (!isOpen && purpose === 'revocation') for (let at = 0; at < list.length; at++) list[at]! |= ~taken[at]!;
+  return list;
 }
 
 async function listCredential(
@@ -202,9 +202,9 @@ async function follow(documents: DocumentStore, list: string, loaded: Loaded): P
 }
 
 function add({ entries, taken }: Loaded, entry: StatusEntry): void {
-  const known = entries.get(entry.did) ?? [];
-  if (known.some(({ index }) => index === entry.index)) return;
-  entries.set(entry.did, [...known, entry]);
+  const own = entries.get(entry.did) ?? [];
+  if (own.some(({ index }) => index === entry.index)) return;
+  entries.set(entry.did, [...own, entry]);
   setBit(taken, entry.index, true);
 }
 

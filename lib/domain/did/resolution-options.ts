@@ -25,25 +25,25 @@ const KNOWN = new Set<string>([...SWITCHES, ...TEXTS, 'versionTime']);
 
 /** Reads the options; one that is given twice is refused. */
 export function readOptions(options: GivenOptions): ResolutionOptions | Failed {
-  const given = new Map<string, string>();
+  const values = new Map<string, string>();
   for (const [name, value] of options) {
     if (!KNOWN.has(name)) return makeFailure('FEATURE_NOT_SUPPORTED', `There is no option ${quote(name)} here.`);
-    if (given.has(name)) return makeFailure('INVALID_OPTIONS', `${name} is given more than once.`);
+    if (values.has(name)) return makeFailure('INVALID_OPTIONS', `${name} is given more than once.`);
     if (value.length > DOMAIN_LIMITS.resolutionOptionChars)
       return makeFailure(
         'INVALID_OPTIONS',
         `${name} has ${value.length} characters; ${DOMAIN_LIMITS.resolutionOptionChars} are allowed.`,
       );
-    given.set(name, value);
+    values.set(name, value);
   }
-  const wrong = [...given].find(([name, value]) => !isValid(name, value));
+  const wrong = [...values].find(([name, value]) => !isValid(name, value));
   if (wrong) return makeFailure('INVALID_OPTIONS', `${wrong[0]}=${quote(wrong[1])} is not one of its values.`);
-  if (given.has('versionId') && given.has('versionTime'))
+  if (values.has('versionId') && values.has('versionTime'))
     return makeFailure('INVALID_OPTIONS', 'versionId and versionTime exclude each other.');
-  if (given.has('relativeRef') && !given.has('service') && !given.has('serviceType'))
+  if (values.has('relativeRef') && !values.has('service') && !values.has('serviceType'))
     return makeFailure('INVALID_OPTIONS', 'relativeRef needs service or serviceType.');
-  const time = given.get('versionTime');
-  const texts = TEXTS.flatMap((name) => (given.has(name) ? [[name, given.get(name)!]] : []));
+  const time = values.get('versionTime');
+  const texts = TEXTS.flatMap((name) => (values.has(name) ? [[name, values.get(name)!]] : []));
   return { ...Object.fromEntries(texts), ...(time !== undefined && { versionTime: readSecond(time) }) };
 }
 

@@ -52,11 +52,11 @@ export interface ResolutionRequest {
   readonly tenant?: string | undefined;
 }
 
-export type Resolver = (asked: ResolutionRequest) => Promise<Resolution>;
+export type Resolver = (request: ResolutionRequest) => Promise<Resolution>;
 
 /** Resolves DIDs and follows DID URLs; failures of the store reject, every other outcome is a result. */
 export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTES }: ResolverOptions): Resolver {
-  return async ({ identifier, options: given, tenant }) => {
+  return async ({ identifier, options: list, tenant }) => {
     const url = parseDidUrl(identifier);
     if (!url) return refuseMalformed(identifier);
     const { did, path, query, fragment } = url;
@@ -66,7 +66,7 @@ export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTE
         'METHOD_NOT_SUPPORTED',
         `DIDs of the method ${method} are not resolved here, but did:${METHOD}.`,
       );
-    const options = readOptions([...new URLSearchParams(query), ...given]);
+    const options = readOptions([...new URLSearchParams(query), ...list]);
     if ('kind' in options) return options;
     const subject = path === '' ? await byDid(did) : await byName(did + path, tenant ?? publicTenant);
     if (!subject || (tenant !== undefined && subject.body.tenant !== tenant))
@@ -92,9 +92,9 @@ export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTE
     return twin && settleSubject(twin);
   }
 
-  async function settleSubject(found: Domain): Promise<Subject | undefined> {
-    const isNew = await settleVotes({ domain: found.id });
-    const twin = (isNew && (await documents.get<StoredDomain>(DOMAIN, found.id))) || found;
+  async function settleSubject(domain: Domain): Promise<Subject | undefined> {
+    const isNew = await settleVotes({ domain: domain.id });
+    const twin = (isNew && (await documents.get<StoredDomain>(DOMAIN, domain.id))) || domain;
     return (await isVisible(documents, twin)) ? twinSubject(twin) : undefined;
   }
 
@@ -108,8 +108,8 @@ export function resolver({ documents, clock, publicTenant, settleVotes = NO_VOTE
       return from > clock.now() + CLOCKS_APART_MS ? undefined : revisionAt<Resolvable>(documents, { kind, id, at: to });
     }
     if (versionId === undefined) return { revision, body };
-    const asked = /^[1-9]\d{0,9}$/.test(versionId) ? Number(versionId) : undefined;
-    return asked === undefined ? undefined : readRevision<Resolvable>(documents, { kind, id, revision: asked });
+    const version = /^[1-9]\d{0,9}$/.test(versionId) ? Number(versionId) : undefined;
+    return version === undefined ? undefined : readRevision<Resolvable>(documents, { kind, id, revision: version });
   }
 }
 
@@ -147,14 +147,18 @@ function makeResolution(subject: Subject, { revision, body }: Revision<Resolvabl
   return { kind: 'document', document: subject.makeDocument(body), metadata };
 }
 
-function follow(found: Resolution & { kind: 'document' }, options: ResolutionOptions, fragment: string): Resolution {
-  const { document, metadata } = found;
-  if (!document) return found;
+function follow(
+  resolution: Resolution & { kind: 'document' },
+  options: ResolutionOptions,
+  fragment: string,
+): Resolution {
+  const { document, metadata } = resolution;
+  if (!document) return resolution;
   if (options.service !== undefined || options.serviceType !== undefined) {
     const selection = selectServices(document, options, fragment);
     return 'kind' in selection ? selection : { kind: 'document', metadata, ...selection };
   }
-  if (fragment === '') return found;
+  if (fragment === '') return resolution;
   const part = findPart(document, fragment);
   return part
     ? { kind: 'part', part, metadata }

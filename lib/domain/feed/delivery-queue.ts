@@ -1,5 +1,5 @@
-// Which webhooks are being delivered to and which wait for a place: so many at once, and fewer of one tenant, so that slow
-// receivers of one tenant leave places for those of others.
+// Bounds concurrent deliveries, in total and per tenant, so that one tenant's slow receivers leave room for those of
+// others.
 
 import { DOMAIN_LIMITS } from '../limits.ts';
 
@@ -19,7 +19,7 @@ export class DeliveryQueue {
   readonly #options: QueueOptions;
   readonly #waiting = new Set<string>();
   readonly #running = new Map<string, RunningDelivery>();
-  /** Those that run and are to run once more. */
+  /** Running webhooks that must run again. */
   readonly #again = new Set<string>();
   #isClosed = false;
 
@@ -27,12 +27,12 @@ export class DeliveryQueue {
     this.#options = options;
   }
 
-  /** Whether a webhook waits for a place. */
+  /** Whether a webhook is waiting. */
   get hasWaiting(): boolean {
     return this.#waiting.size > 0;
   }
 
-  /** Starts a delivery as soon as there is a place; one that runs is started once more when it ends. */
+  /** Starts a delivery as soon as there is room; restarts one that is running when it ends. */
   add(id: string): void {
     if (this.#isClosed) return;
     if (this.#running.has(id)) this.#again.add(id);
@@ -45,7 +45,7 @@ export class DeliveryQueue {
     while (this.#running.size > 0) await this.#runs();
   }
 
-  /** Starts nothing more; resolves when what runs now has ended. */
+  /** Starts no more deliveries; resolves when the running ones have ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#waiting.clear();
@@ -60,9 +60,9 @@ export class DeliveryQueue {
   #hasPlace(id: string): boolean {
     if (this.#running.size >= DOMAIN_LIMITS.webhooksAtOnce) return false;
     const tenant = this.#options.findTenant(id);
-    let taken = 0;
-    for (const delivery of this.#running.values()) if (delivery.tenant === tenant) taken++;
-    return taken < DOMAIN_LIMITS.webhooksAtOncePerTenant;
+    let places = 0;
+    for (const delivery of this.#running.values()) if (delivery.tenant === tenant) places++;
+    return places < DOMAIN_LIMITS.webhooksAtOncePerTenant;
   }
 
   #start(id: string): void {

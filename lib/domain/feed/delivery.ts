@@ -1,8 +1,7 @@
-// Delivering events to webhooks: each in order, at least once, by one process at a time; a slow one does not delay others.
+// Webhook delivery: in order, at least once, by one process per webhook at a time; a slow receiver does not delay others.
 //
-// Everything that must outlive a process is in one document per webhook, replaced by compare-and-set: how far it has
-// come, who delivers now and until when, when the next try is due. A process that dies leaves a due time behind, by
-// which the sweep of any other finds the webhook.
+// One document per webhook, replaced by compare-and-set, holds its durable state: the cursor, the lease and the time of the next
+// try. A process that dies leaves an expired lease, by which the sweep of any other process finds the webhook.
 
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -35,13 +34,13 @@ export interface DeliveryOptions extends AttemptDeps {
   readonly documents: DocumentStore;
   readonly feed: Feed;
   readonly onProblem?: (error: unknown) => void;
-  /** Called after each try: `dead` when it was the last one of an event, which is a dead letter from now on. */
+  /** Called after each attempt; `dead` when it was the last one and the event has become a dead letter. */
   readonly onTry?: (result: TryResult) => void;
 }
 
 export type TryResult = 'delivered' | 'failed' | 'dead';
 
-/** Events that are not for a webhook after which its cursor is stored all the same. */
+/** Store the cursor after skipping so many events. */
 const NOTED_AFTER = 100_000;
 const RETRY_MS = 1_000;
 
@@ -52,11 +51,11 @@ export class Deliveries {
   readonly #self = randomBytes(9).toString('base64url');
   readonly #ending = new AbortController();
   readonly #queue: DeliveryQueue;
-  /** Every webhook as it was last read. */
+  /** All webhooks as last read. */
   readonly #webhooks = new Map<string, Webhook>();
   /** Webhooks that another process delivers to. */
   readonly #foreign = new Set<string>();
-  /** Webhook → the number up to which there is nothing for it. */
+  /** Webhook → the event number up to which nothing matches. */
   readonly #scanned = new Map<string, number>();
   #following: Promise<void> | undefined;
 
@@ -73,7 +72,7 @@ export class Deliveries {
     });
   }
 
-  /** Call it after a webhook was created or changed, so that its delivery starts at once. */
+  /** Rereads the webhooks. Call it after one was created or changed, so that its delivery starts at once. */
   async look(): Promise<void> {
     const webhooks: Webhook[] = [];
     const limit = COMMON_LIMITS.pageSizeMax;
@@ -83,7 +82,7 @@ export class Deliveries {
     this.#webhooks.clear();
     for (const webhook of webhooks) this.#webhooks.set(webhook.id, webhook);
     for (const id of this.#scanned.keys()) if (!this.#webhooks.has(id)) this.#scanned.delete(id);
-    // First follow, then look at what has happened before.
+    // Follow first, so that no event falls between the two reads.
     if (webhooks.length > 0 && !this.#following) {
       const end = await feed.end();
       this.#following ??= this.#follow(end);
@@ -91,7 +90,7 @@ export class Deliveries {
     for (const { id } of changed) this.#queue.add(id);
   }
 
-  /** Reads what others have changed, goes on with what is due, removes expired dead letters; how many of these. */
+  /** Rereads webhooks, resumes due deliveries and deletes expired dead letters; returns how many of those. */
   async sweep(limit: number): Promise<number> {
     await this.look();
     const foreign = [...this.#foreign];
@@ -110,7 +109,7 @@ export class Deliveries {
     return this.#queue.idle();
   }
 
-  /** Gives up what is being delivered, so that another process can go on, and resolves when that is stored. */
+  /** Abandons deliveries in progress for other processes to continue; resolves once that is stored. */
   async close(): Promise<void> {
     this.#ending.abort();
     await Promise.all([this.#following, this.#queue.close()]);
@@ -157,7 +156,7 @@ export class Deliveries {
       if (!event) {
         const upTo = this.#scanned.get(id) ?? cursor;
         const isFar = upTo - cursor > NOTED_AFTER;
-        // Saves another look, and a restart from reading these events again.
+        // Saves rereading these events after a restart.
         const next = { ...free, cursor: isFar ? upTo : cursor };
         if ((dueAt === null && !isFar) || (await this.#store(progress, next))) return;
         continue;
@@ -171,13 +170,13 @@ export class Deliveries {
     return { holder: this.#self, dueAt: this.#options.clock.now() + DOMAIN_LIMITS.webhookLeaseMs };
   }
 
-  // One that is paused, or was removed, is not due: the sweep looks at the first due ones only.
+  // Paused and removed webhooks must not stay due: the sweep reads only the first due ones.
   async #rest(progress: DeliveryProgress, webhook: Webhook | undefined): Promise<void> {
     if (!webhook) await this.#options.documents.remove(DELIVERY, progress.id, progress.revision);
     else if (progress.body.dueAt !== null) await this.#store(progress, { ...progress.body, holder: null, dueAt: null });
   }
 
-  // While this process holds the lease: event after event, until another webhook waits for the place. `look`: the webhook was changed meanwhile.
+  // Delivers event after event under the lease, until another webhook waits. `look`: the webhook changed meanwhile.
   async #deliverFrom(first: Webhook, claim: DeliveryProgress, event: FeedEvent): Promise<'rest' | 'look'> {
     const { id } = first;
     const ending = this.#ending.signal;
@@ -196,7 +195,7 @@ export class Deliveries {
     return mine && webhook ? 'rest' : 'look';
   }
 
-  // What the document says after a try.
+  // The stored progress after an attempt.
   async #afterwards(
     { id, body }: DeliveryProgress,
     { seq, ...event }: FeedEvent,
@@ -223,7 +222,7 @@ export class Deliveries {
     return { ...free, cursor: seq, attempts: 0, dead: body.dead + 1, failure };
   }
 
-  // Until its owner makes it active again, which tries the same event at once.
+  // Reactivating the webhook retries the same event at once.
   async #pause({ id, body: { url } }: Webhook): Promise<void> {
     const { documents, clock } = this.#options;
     await update<StoredWebhook>(documents, WEBHOOK, id, (body) =>
@@ -238,7 +237,7 @@ export class Deliveries {
     const created = this.#options.clock.now();
     const dueAt = created + DOMAIN_LIMITS.webhookLetterMs;
     const body: StoredDeadLetter = { ...deadLetter, webhook, status: 'dead', created, dueAt };
-    // `exists`: stored already, by a process that died before it wrote the progress.
+    // `exists`: a process that died before writing the progress has stored it.
     await this.#options.documents.insert(DELIVERY, deadLetterId(webhook, deadLetter.seq), body);
   }
 

@@ -1,5 +1,5 @@
-// The feed of events: every change of a twin, protocol or proposal and every credit, numbered for good. One reader of the
-// store per process serves all who follow it.
+// The event feed: every change of a twin, protocol or proposal and every issued credit, with permanent numbers. One reader per
+// process serves all followers.
 
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
@@ -10,9 +10,9 @@ import { DOMAIN_LIMITS } from '../limits.ts';
 import { isoTime } from '../twin/record.ts';
 import { EVENTS_PER_CHANGE, eventNumber, findSubject, type Written, writtenAfter } from './journal.ts';
 
-/** An event as subscribers see it, and whose it is. */
+/** An event as subscribers see it, and its tenant. */
 export interface FeedEvent {
-  /** Grows with the order of the writes; never used twice; there are gaps. */
+  /** Increases in write order; never reused; may have gaps. */
   readonly seq: number;
   readonly tenant: string;
   /** Such as `domain.verified`. */
@@ -31,16 +31,16 @@ export function eventView({ seq, type, did, revision, at, data }: FeedEvent): Js
   return { seq, type, did, revision, at, data };
 }
 
-/** Events, and how far the store was read for them: there may be none where much has happened to other things. */
+/** A page of events. May be empty although the feed was read on. */
 export interface FeedPage {
   readonly events: readonly FeedEvent[];
-  /** Go on after this number. */
+  /** Continue after this number. */
   readonly upTo: number;
-  /** Nothing is there beyond `upTo`. */
+  /** There is nothing beyond `upTo`. */
   readonly atEnd: boolean;
 }
 
-/** Milliseconds; those who follow one another at this distance read for themselves. */
+/** Milliseconds that pages are shared among readers. */
 const PAGE_KEPT_MS = 10_000;
 
 /**
@@ -78,13 +78,13 @@ function listEvents({ seq, id, revision, body }: Written): FeedEvent[] {
   }));
 }
 
-/** Whether the feed has come as far as this number: one that it never gave out belongs to another store. */
+/** Whether the feed has reached this number; a number it never assigned belongs to another store. */
 export async function hasReached(documents: DocumentStore, seq: number): Promise<boolean> {
   const change = Math.floor(seq / EVENTS_PER_CHANGE);
   return change === 0 || (await documents.changes(change - 1, 1)).length > 0;
 }
 
-/** The number after which only what happens from now on comes. */
+/** The current end of the feed. */
 export async function endOfFeed(documents: DocumentStore): Promise<number> {
   return eventNumber(await documents.lastChange(), EVENTS_PER_CHANGE - 1);
 }
@@ -95,22 +95,22 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
 }
 
-/** What has happened to the twins of a tenant, in order. */
+/** The events of twins, in order. */
 export interface Feed {
   /**
-   * The events of a tenant, as they happen, until `signal` aborts or the feed is closed. A slow reader gets
-   * them from the store again and does not delay others. Rejects when the store refuses.
+   * Yields a tenant's events as they happen, until `signal` aborts or the feed closes. A slow reader falls back to the store
+   * and does not delay others. Rejects when the store fails.
    */
   follow(tenant: string, options: FollowOptions): AsyncGenerator<FeedEvent>;
-  /** The same for the events of all tenants, page by page: an empty page tells how far the feed was read. */
+  /** The same for all tenants, page by page; an empty page reports progress. */
   pages(options: FollowOptions): AsyncGenerator<FeedPage>;
-  /** What comes next after a number: from memory when it is recent. */
+  /** Reads the page after a number, from memory if recent. */
   read(after: number): Promise<FeedPage>;
-  /** The number after which only what happens from now on comes. */
+  /** The current end of the feed. */
   end(): Promise<number>;
-  /** Looks for new events now. Call it after a write, so that followers in this process need not wait for the poll. */
+  /** Polls now. Call it after a write, so that followers in this process need not wait. */
   nudge(): void;
-  /** Ends everything that follows. */
+  /** Ends all followers. */
   close(): void;
 }
 
@@ -118,7 +118,7 @@ export interface Feed {
 export interface FeedOptions {
   readonly documents: DocumentStore;
   readonly clock: Clock;
-  /** Milliseconds between two looks for what other processes have written. @default 250 */
+  /** Milliseconds between polls for writes of other processes. @default 250 */
   readonly pollMs?: number;
   readonly onProblem?: (error: unknown) => void;
 }
@@ -189,7 +189,7 @@ export function feed(options: FeedOptions): Feed {
   };
 }
 
-/** Reads the past, which never changes: readers share its pages, which begin at the same changes for all. */
+/** Reads the past. It never changes, so concurrent readers share aligned pages. */
 function pastReader(documents: DocumentStore): (after: number) => Promise<FeedPage> {
   const pages = new LRUCache<number, Promise<FeedPage>>({ max: DOMAIN_LIMITS.feedPagesKept, ttl: PAGE_KEPT_MS });
   return (after) => {
@@ -209,18 +209,18 @@ interface Followed {
   readonly isFollowed: () => boolean;
 }
 
-/** Looks for new events as long as somebody follows. */
+/** Polls for new events while anyone follows. */
 function newsWatch(options: FeedOptions, { recent, isFollowed }: Followed) {
   const { documents, clock, pollMs = 250, onProblem = () => {} } = options;
   let polling = false;
   let waking = new AbortController();
-  // Resolves when there is something new; made anew each time.
+  // Resolved and replaced when there are new events.
   let news = makeDeferred();
 
   async function poll(): Promise<void> {
     polling = true;
     while (isFollowed()) {
-      // A nudge from here on is not lost.
+      // Nudges from here on are not lost.
       waking = new AbortController();
       const more = await look().catch((error: unknown) => {
         if (isFollowed()) onProblem(error);
@@ -236,7 +236,7 @@ function newsWatch(options: FeedOptions, { recent, isFollowed }: Followed) {
     const upTo = recent.upTo();
     const at = upTo ?? (await endOfFeed(documents));
     const page = await eventsAfter(documents, at, DOMAIN_LIMITS.feedPage);
-    // At the first look: something may have happened since the followers read.
+    // On the first poll there may be events that followers have not seen.
     if (recent.add(at, page) || upTo === undefined) {
       const before = news;
       news = makeDeferred();
@@ -255,7 +255,7 @@ function newsWatch(options: FeedOptions, { recent, isFollowed }: Followed) {
   };
 }
 
-/** The last events that were read, so that many listeners cost one reading. */
+/** The most recent events, so that many followers cost one read. */
 function recentEvents() {
   // Everything numbered above `from` and up to `to` is in `events`.
   let events: FeedEvent[] = [];

@@ -1,4 +1,4 @@
-// Webhooks of a tenant: made, read, changed, removed; and the events that could not be delivered to them.
+// Managing a tenant's webhooks and their dead letters.
 
 import { randomBytes } from 'node:crypto';
 import type { Detail } from '../../errors.ts';
@@ -44,19 +44,19 @@ export interface WebhookOptions extends AttemptDeps {
 export interface WebhookState {
   readonly webhook: Webhook;
   readonly progress: DeliveryProgress | undefined;
-  /** The secret, where the service has just made or taken one. */
+  /** The secret, when this call has set it. */
   readonly secret?: string;
 }
 
 interface Changes {
   readonly url?: string;
   readonly events?: readonly string[];
-  /** Null: a new one is made. */
+  /** Null generates a new one. */
   readonly secret?: string | null;
   readonly status?: StoredWebhook['status'];
 }
 
-/** Requests of one tenant for new webhooks that wait for each other. */
+/** The most requests of one tenant that may queue to create webhooks. */
 const CREATING_MAX = 200;
 
 export interface WebhookChange {
@@ -70,7 +70,7 @@ interface PageOf {
   readonly cursor?: string | undefined;
 }
 
-/** The webhooks of tenants. Every function needs the role to manage webhooks, and throws refusals of problems.ts. */
+/** The webhooks of tenants. Every method requires the role to manage webhooks and throws refusals of problems.ts. */
 export class Webhooks {
   readonly #options: WebhookOptions;
   readonly #creating = keyedMutex(CREATING_MAX, 'requests for new webhooks of one tenant');
@@ -88,7 +88,7 @@ export class Webhooks {
     const { tenant, principal: by } = caller;
     const secret = body.secret ?? makeSecret();
     const now = clock.now();
-    const stored: StoredWebhook = {
+    const webhook: StoredWebhook = {
       tenant,
       url: body.url,
       events: body.events ?? [],
@@ -98,7 +98,7 @@ export class Webhooks {
       created: now,
       updated: now,
     };
-    const state = await this.#creating.run(tenant, () => this.#insertWithin(id, stored));
+    const state = await this.#creating.run(tenant, () => this.#insertWithin(id, webhook));
     await deliveries.look();
     return { ...state, secret };
   }
@@ -126,9 +126,9 @@ export class Webhooks {
     const { body: content, expected } = 'read' in change ? await change.read(old) : change;
     if (expected !== undefined && expected !== old.revision)
       throw refuse('revision-changed', `The webhook is at revision ${old.revision}, not ${expected}. Read it again.`);
-    const { secret: wanted, ...changes } = await checkShape<Changes>(CHANGED_WEBHOOK, content, 'The change');
+    const { secret: choice, ...changes } = await checkShape<Changes>(CHANGED_WEBHOOK, content, 'The change');
     await this.#check(changes);
-    const secret = wanted === null ? makeSecret() : wanted;
+    const secret = choice === null ? makeSecret() : choice;
     const sealed = secret === undefined ? {} : { secret: sealSecret(keyring, { tenant: caller.tenant, id }, secret) };
     const body: StoredWebhook = { ...old.body, ...changes, ...sealed, updated: clock.now() };
     const result = await documents.replace(WEBHOOK, id, old.revision, body);
@@ -153,16 +153,16 @@ export class Webhooks {
     return old;
   }
 
-  /** The events that could not be delivered, the newest first. */
+  /** Dead letters, newest first. */
   async letters(caller: Caller, { id, limit, cursor }: PageOf & { readonly id: string }) {
     await this.#require(caller, id);
     const query = { index: 'webhook', where: { webhook: id }, descending: true, limit, cursor };
     const { items, size: _, ...next } = await findPage<StoredDeadLetter>(this.#options.documents, DELIVERY, query);
-    // What has expired is left out also before the sweep removes it; so a page may be short, and still have a next one.
+    // Expired letters are hidden before the sweep deletes them, so a page may be short and still have a next one.
     return { items: items.filter((letter) => this.#isAlive(letter)), ...next };
   }
 
-  /** Tries once more to deliver one of them, now. */
+  /** Retries a dead letter now. */
   async retry(caller: Caller, { id, seq }: { id: string; seq: string }): Promise<DeadLetter> {
     const { documents } = this.#options;
     const webhook = await this.#require(caller, id);
@@ -178,7 +178,7 @@ export class Webhooks {
     const body: StoredDeadLetter =
       outcome.kind === 'failed' ? { ...next, failure: outcome.failure } : { ...next, status: 'delivered' };
     const result = await documents.replace(DELIVERY, deadLetter.id, deadLetter.revision, body);
-    // A dead letter has no unique value: what is there has a revision.
+    // Dead letters have no unique values, so the result has a revision.
     return { id: deadLetter.id, revision: result.kind === 'exists' ? deadLetter.revision : result.revision, body };
   }
 
@@ -211,11 +211,11 @@ export class Webhooks {
     return (await this.#options.documents.count(WEBHOOK, { index: 'created', where: { tenant } })) > limit;
   }
 
-  // Counted before, one request of a tenant at a time; and after, for other processes make webhooks too.
+  // Counted before, serialised per tenant, and again after, because other processes create webhooks too.
   async #insertWithin(id: string, body: StoredWebhook): Promise<WebhookState> {
     const { documents, feed } = this.#options;
     if (await this.#isFull(body.tenant, DOMAIN_LIMITS.webhooksPerTenant - 1)) throw tooMany();
-    // The progress is written first: nothing would be delivered to a webhook without it.
+    // Write the progress first: without it nothing is delivered.
     const progress = await insertNew(documents, DELIVERY, { id, body: newProgress(await feed.end()) });
     const webhook = await insertNew(documents, WEBHOOK, { id, body });
     if (!(await this.#isFull(body.tenant, DOMAIN_LIMITS.webhooksPerTenant))) return { webhook, progress };
@@ -232,7 +232,7 @@ function tooMany(): Error {
   ]);
 }
 
-// After an owner has repaired a webhook, the next try is made at once.
+// A changed webhook is retried at once.
 async function tryNow(documents: DocumentStore, id: string): Promise<void> {
   const progress = await documents.get<StoredProgress>(DELIVERY, id);
   if (!progress || progress.body.holder !== null || progress.body.dueAt === null) return;

@@ -62,10 +62,10 @@ function objectProblems(lengths: Lengths, object: { readonly [name: string]: unk
   const unknown = names.filter((name) => !Object.hasOwn(properties, name));
   if (others === false && unknown.length > UNKNOWN_NAMES)
     return [{ field: path || '/', error: `has ${unknown.length} fields that are not known, such as "${unknown[0]}"` }];
-  const known = names.filter((name) => Object.hasOwn(properties, name));
+  const declared = names.filter((name) => Object.hasOwn(properties, name));
   const at = (name: string) => `${path}/${escapeStep(name)}`;
   return [
-    ...known.flatMap((name) => lengthProblems(properties[name]!, object[name], at(name))),
+    ...declared.flatMap((name) => lengthProblems(properties[name]!, object[name], at(name))),
     ...(typeof others === 'object' ? unknown.flatMap((name) => lengthProblems(others, object[name], at(name))) : []),
   ];
 }

@@ -23,14 +23,14 @@ export interface Expecting {
   readonly expected?: number | undefined;
 }
 
-/** A change of a twin: said at once, or read once the caller's rights are known. */
+/** A change of a twin: passed directly, or read after the caller was authorised. */
 export type TwinChange<Request> = { readonly did: string } & (Request | LazyRequest<Domain, Request>);
 export type PatchRequest = { readonly patch: Patch } & Expecting;
 export type TransferRequest = { readonly body: unknown } & Expecting;
 
 export interface ChangeDeps extends TwinDeps, ReadDeps {
   readonly linksTo?: LinksTo | undefined;
-  /** After something was changed on which an open vote may be held. */
+  /** Called after a change of a field that an open vote may be about. */
   readonly onMaterialChange: (domain: Domain) => Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export async function patchTwin(deps: ChangeDeps, caller: Caller, change: TwinCh
   const parts = pickParts(after);
   await checkShape(CHANGED_TWIN, parts, 'The changed record');
   const { tenant, type, controllers, subDomains } = old.body;
-  // Naming the protocol, also the same one again, takes its present version.
+  // Naming the protocol, even the same one, rebinds the twin to its current version.
   const bound = namesProtocol(patch) ? undefined : { did: old.body.class, version: old.body.classVersion };
   const frame = { tenant, type, controllers, subDomains };
   const settled = await settle(deps, reference, { frame, parts, bound });
@@ -68,9 +68,9 @@ export async function transferTwin(
   change: TwinChange<TransferRequest>,
 ): Promise<Domain> {
   const old = await changeable(deps, caller, change.did);
-  const { body: given, expected } = await readRequest(change, old);
+  const { body: content, expected } = await readRequest(change, old);
   requireRevision(old, expected);
-  const { controller } = await checkShape<{ controller: string | string[] }>(TRANSFER, given, 'The transfer');
+  const { controller } = await checkShape<{ controller: string | string[] }>(TRANSFER, content, 'The transfer');
   const controllers = toTexts(controller);
   const others = old.body.edges.map(edgeIn).filter(({ relation }) => relation !== CONTROLLER_EDGE);
   const body = { ...old.body, controllers, ...indexEdges([...others, ...controllerEdges(controllers)]) };
@@ -78,8 +78,8 @@ export async function transferTwin(
 }
 
 /**
- * Ends the twin for good. Its DID stays resolvable as deactivated and is never used again. A part is marked as leaving first:
- * when this process or its store fails afterwards, {@link finishLeaving} ends what was begun.
+ * Deactivates the twin permanently. Its DID stays resolvable as deactivated and is never reused. A part is first marked as
+ * leaving, so that {@link finishLeaving} can complete the deactivation after a crash.
  */
 export async function deactivateTwin(deps: ChangeDeps, caller: Caller, change: TwinChange<Expecting>): Promise<Domain> {
   const old = await changeable(deps, caller, change.did);
@@ -87,7 +87,7 @@ export async function deactivateTwin(deps: ChangeDeps, caller: Caller, change: T
   requireRevision(old, expected);
   const parent = await findLivingParent(deps, old);
   if (!parent) return replace(deps, old, deactivate(deps, old.body, caller.principal));
-  // Refused before anything is written, wherever that can be seen.
+  // Refuse before writing anything where possible.
   requireMembershipGroup(parent, old.body)(parent.body.subDomains.filter(({ did }) => did !== old.id));
   const at = stamp(old.body, deps.clock);
   const journal = { at, by: caller.principal, action: 'deactivate', events: [] };
@@ -95,11 +95,11 @@ export async function deactivateTwin(deps: ChangeDeps, caller: Caller, change: T
   return finishLeaving(deps, await replace(deps, old, marked, false));
 }
 
-/** Takes a twin that is marked as leaving from its parent and deactivates it; again: what is left. Throws `last-membership-group`. */
+/** Removes a leaving twin from its parent and deactivates it; idempotent. Throws `last-membership-group`. */
 export async function finishLeaving(deps: ChangeDeps, twin: Domain): Promise<Domain> {
   const parent = await findLivingParent(deps, twin);
   try {
-    // The parent's document decides, so that two groups that leave at once cannot both be the second to last.
+    // The parent's compare-and-set serialises concurrent deactivations, so the last group cannot leave.
     if (parent) await removePart(deps, parent, { did: twin.id, mayLeave: requireMembershipGroup(parent, twin.body) });
   } catch (error) {
     if (isRefusal(error, 'last-membership-group')) await rewrite(deps, twin, keepWithParent);
@@ -123,10 +123,10 @@ function keepWithParent({ leaving: _, ...body }: StoredDomain): StoredDomain | u
 }
 
 async function changeable(deps: ChangeDeps, caller: Caller, did: string): Promise<Domain> {
-  const found = await requireSettled(deps, caller, did);
+  const twin = await requireSettled(deps, caller, did);
   requireRole(caller, 'change twins');
-  requireController(caller, found.body.controllers);
-  return found;
+  requireController(caller, twin.body.controllers);
+  return twin;
 }
 
 async function readRequest<Request extends object>(change: TwinChange<Request>, present: Domain): Promise<Request> {
@@ -143,7 +143,7 @@ async function findLivingParent({ documents }: TwinDeps, { body }: Domain): Prom
   return parent?.body.status === 'Deactivated' ? undefined : parent;
 }
 
-/** A check of the parts that would be left; throws `last-membership-group`. */
+/** Makes a check of the remaining parts, which throws `last-membership-group`. */
 function requireMembershipGroup(parent: Domain, leaving: StoredDomain): (rest: readonly SubDomain[]) => void {
   return (rest) => {
     if (!isOrganisation(parent.body.type) || !isMembershipGroup(leaving) || rest.some(isMembershipGroup)) return;
@@ -193,14 +193,14 @@ const FIXED: { readonly [field: string]: string } = {
   subDomains: 'is changed by creating and deactivating sub-domains',
 };
 
-// As JSON: members that are undefined do not count, nor does the order of members.
+// Compares as JSON: ignores undefined members and the order of members.
 function isSame(a: Json | undefined, b: Json | undefined): boolean {
   const [text, other] = [JSON.stringify(a), JSON.stringify(b)];
   if (text === other || text === undefined || other === undefined) return text === other;
   return text.length === other.length && isDeepStrictEqual(JSON.parse(text), JSON.parse(other));
 }
 
-// What a merge patch has removed is as if it had never been sent.
+// Fields removed by a merge patch count as never sent.
 function pickParts(after: JsonObject): TwinParts {
   const present = CHANGEABLE.filter((field) => after[field] !== undefined && after[field] !== null);
   return Object.fromEntries(present.map((field) => [field, after[field]])) as TwinParts;
@@ -219,7 +219,7 @@ async function write(deps: ChangeDeps, caller: Caller, { old, body, action }: Tw
   const changed = COMPARED.filter(differs);
   if (!changed.length) return old;
   const material = changed.some((field) => (MATERIAL as readonly string[]).includes(field));
-  // The changed fields have not been voted on.
+  // The vote was about the previous values.
   const status = material && old.body.status === 'Verified' ? 'Created' : old.body.status;
   const at = stamp(old.body, deps.clock);
   const data = {
@@ -247,12 +247,12 @@ async function replace(deps: ChangeDeps, old: Domain, body: StoredDomain, materi
 /** The fields that a vote is held on. */
 const MATERIAL = ['type', 'class', 'controllers', 'properties', 'relationships'] as const;
 
-/** Of everything that is material about a domain; see MATERIAL. */
+/** The hash of a domain's material fields; see MATERIAL. */
 export function materialHash(body: Pick<StoredDomain, (typeof MATERIAL)[number]>): string {
   return canonicalHash(Object.fromEntries(MATERIAL.map((field) => [field, body[field]])) as JsonObject);
 }
 
-/** Of the domain together with the package that a proposal brings along. */
+/** The hash of a domain together with a proposal's package. */
 export function packageHash(material: string, content: Json | undefined): string {
   return canonicalHash({ material, package: content ?? null });
 }

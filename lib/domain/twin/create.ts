@@ -1,5 +1,5 @@
-// New twins, and the parts of a twin: the document of the parent alone decides who belongs to it. An organisation comes with
-// its first membership group; it is never visible without one.
+// Creating twins and their parts. The parent's document alone decides which parts it has. An organisation is created with its
+// first membership group and is never visible without one.
 
 import { createHash } from 'node:crypto';
 import { COMMON_LIMITS } from '../../common-limits.ts';
@@ -26,9 +26,9 @@ interface NewTwin extends TwinParts {
 }
 
 export interface CreateOptions {
-  /** Which field a body without a protocol is asked to have. @default 'class' */
+  /** The field to name when a body lacks a protocol. @default 'class' */
   readonly wanted?: 'class' | 'protocol';
-  /** A DID that was reserved for this request; creating it again gives what is there. @default a new one */
+  /** A DID reserved for this request; creating it again returns the existing twin. @default a new one */
   readonly did?: string;
 }
 
@@ -36,14 +36,14 @@ export interface CreateOptions {
 export async function createTwin(
   deps: TwinDeps,
   caller: Caller,
-  given: { body: unknown } & CreateOptions,
+  request: { body: unknown } & CreateOptions,
 ): Promise<Domain> {
   requireRole(caller, 'create twins');
-  const body = await checkShape<NewTwin>(NEW_TWIN, given.body, 'The twin');
+  const body = await checkShape<NewTwin>(NEW_TWIN, request.body, 'The twin');
   if (isOfKind(body.type, 'Protocol'))
     throw invalid('A protocol is no twin.', [{ field: '/type', error: 'is Protocol; create it as a protocol' }]);
-  const reference = classReference(body, given.wanted ?? 'class');
-  const did = given.did ?? mintDid();
+  const reference = classReference(body, request.wanted ?? 'class');
+  const did = request.did ?? mintDid();
   const parent = body.parent === undefined ? undefined : await requireDomain(deps.documents, caller, body.parent);
   if (parent) requireController(caller, parent.body.controllers);
 
@@ -91,7 +91,7 @@ export function isMembershipGroup({ type }: Pick<SubDomain, 'type'>): boolean {
   return isOfKind(type, MEMBERSHIP_GROUP);
 }
 
-// The same for the same organisation, so that a request that comes twice makes one group.
+// Derived from the organisation's DID, so that a repeated request creates one group.
 function groupDid(organisation: string): string {
   const hash = createHash('sha256').update(`${organisation}#members`).digest('hex');
   return `did:ixo:entity:${hash.slice(0, 32)}`;
@@ -121,9 +121,9 @@ function firstGroup(organisation: StoredDomain, { did, type }: SubDomain): Store
   };
 }
 
-function listControllers(caller: Caller, given: NewTwin['controller']): readonly string[] {
-  if (given === undefined) return [caller.principal];
-  const controllers = toTexts(given);
+function listControllers(caller: Caller, controller: NewTwin['controller']): readonly string[] {
+  if (controller === undefined) return [caller.principal];
+  const controllers = toTexts(controller);
   if (caller.roles.has('operator') || controllers.includes(caller.principal)) return controllers;
   throw invalid('Nobody makes twins that others control alone.', [
     { field: '/controller', error: `must be or include ${caller.principal}; transfer the twin afterwards` },
@@ -138,9 +138,9 @@ function insert({ documents }: TwinDeps, twin: StoredDomain): Promise<Domain> {
 
 type BodyChange = (body: StoredDomain) => StoredDomain | undefined;
 
-/** Replaces the twin by what `change` makes of it, again when another was first. Undefined means: as it is. */
+/** Replaces the twin by the result of `change`, retrying on conflict; undefined leaves it unchanged. */
 export async function rewrite({ documents }: TwinDeps, first: Domain, change: BodyChange): Promise<Domain> {
-  // Not `update` of the store: the first try is on what the caller has read, and the refusals are those of the interface.
+  // Unlike the store's `update`, the first try uses the revision that the caller has read, and conflicts become refusals.
   for (let old = first, tries = 0; ; tries++) {
     const body = change(old.body);
     if (!body) return old;
@@ -152,7 +152,7 @@ export async function rewrite({ documents }: TwinDeps, first: Domain, change: Bo
   }
 }
 
-/** The parent names the part from now on. Again: nothing changes. */
+/** Adds the part to the parent's list; idempotent. */
 function addPart(deps: TwinDeps, parent: Domain, part: SubDomain): Promise<Domain> {
   return rewrite(deps, parent, (body) => {
     if (body.subDomains.some(({ did }) => did === part.did)) return undefined;
@@ -164,7 +164,7 @@ function addPart(deps: TwinDeps, parent: Domain, part: SubDomain): Promise<Domai
   });
 }
 
-/** The parent does not name the part any more; `mayLeave` throws when it has to. */
+/** Removes the part from the parent's list; `mayLeave` throws when it must stay. */
 export function removePart(
   deps: TwinDeps,
   parent: Domain,
@@ -192,7 +192,7 @@ function withParts(body: StoredDomain, subDomains: StoredDomain['subDomains'], {
   };
 }
 
-/** Makes a part visible on its own, once its parent names it, and tells that it was created. */
+/** Clears the provisional mark of a part that its parent lists, and emits `domain.created`. */
 export async function reveal(deps: TwinDeps, did: string): Promise<Domain> {
   const part = requireFound(await deps.documents.get<StoredDomain>(DOMAIN, did), did);
   return rewrite(deps, part, (body) => {

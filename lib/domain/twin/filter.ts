@@ -55,14 +55,14 @@ export function parseFilter(source: string): Filter {
 }
 
 function listTokens(source: string): string[] {
-  const found: string[] = [];
+  const texts: string[] = [];
   for (TOKEN.lastIndex = 0; TOKEN.lastIndex < source.trimEnd().length; ) {
     const from = TOKEN.lastIndex;
     const match = TOKEN.exec(source);
     if (!match) throw wrong(source, `cannot be read at character ${from + 1}`);
-    found.push(match[0].trim());
+    texts.push(match[0].trim());
   }
-  return found;
+  return texts;
 }
 
 function call(tokens: Tokens, source: string): Filter {
@@ -70,10 +70,10 @@ function call(tokens: Tokens, source: string): Filter {
   if (++tokens.depth > DOMAIN_LIMITS.filterDepth)
     throw wrong(source, `nests deeper than ${DOMAIN_LIMITS.filterDepth} levels`);
   expect(tokens, source, '(');
-  const made = JOINS.includes(op) ? join(op as 'and', tokens, source) : comparison(op, tokens, source);
+  const filter = JOINS.includes(op) ? join(op as 'and', tokens, source) : comparison(op, tokens, source);
   expect(tokens, source, ')');
   tokens.depth--;
-  return made;
+  return filter;
 }
 
 function join(op: 'and' | 'or' | 'not', tokens: Tokens, source: string): Filter {
@@ -116,15 +116,15 @@ function take(tokens: Tokens, source: string, what: string): string {
 }
 
 function expect(tokens: Tokens, source: string, text: string): void {
-  const found = tokens.texts[tokens.at++];
-  if (found !== text) throw wrong(source, `needs "${text}" where it ${found === undefined ? 'ends' : `has ${found}`}`);
+  const token = tokens.texts[tokens.at++];
+  if (token !== text) throw wrong(source, `needs "${text}" where it ${token === undefined ? 'ends' : `has ${token}`}`);
 }
 
 function wrong(source: string, why: string) {
-  const shown = source.length > 120 ? `${source.slice(0, 120)}…` : source;
+  const quote = source.length > 120 ? `${source.slice(0, 120)}…` : source;
   return refuse(
     'bad-filter',
-    `The filter ${JSON.stringify(shown)} ${why}. Example: and(eq(type,"Project"),exists(validUntil))`,
+    `The filter ${JSON.stringify(quote)} ${why}. Example: and(eq(type,"Project"),exists(validUntil))`,
   );
 }
 
@@ -155,9 +155,9 @@ export function compileFilter(filter: Filter): RecordCheck {
     return someValue(field, 1, (value, spend) => typeof value === 'string' && like(value, spend));
   }
   const compare = COMPARE[op];
-  const moments = values.map((wanted) => readMoment(wanted) ?? Number.NaN);
+  const moments = values.map((operand) => readMoment(operand) ?? Number.NaN);
   const areMoments = !moments.every(Number.isNaN);
-  const work = values.reduce<number>((sum, wanted) => sum + 1 + String(wanted).length / CHARACTERS_PER_WORK, 0);
+  const work = values.reduce<number>((sum, operand) => sum + 1 + String(operand).length / CHARACTERS_PER_WORK, 0);
   const check = someValue(field, work, (value) => {
     const moment = areMoments ? readMoment(value) : undefined;
     return moment === undefined ? compare(value, values) : compare(moment, moments);
@@ -165,7 +165,7 @@ export function compileFilter(filter: Filter): RecordCheck {
   return op === 'ne' ? (record, spend) => !check(record, spend) : check;
 }
 
-type Compare = (value: Json, wanted: readonly Scalar[]) => boolean;
+type Compare = (value: Json, operands: readonly Scalar[]) => boolean;
 
 /** The moment that a text names; undefined for other values. */
 export function readMoment(value: Json): number | undefined {
@@ -181,12 +181,12 @@ const compareOrder =
     (typeof value === 'string' || typeof value === 'number') &&
     holds(value, bound as string | number);
 
-const isEqual: Compare = (value, [wanted]) => value === wanted;
+const isEqual: Compare = (value, [operand]) => value === operand;
 
 const COMPARE = {
   eq: isEqual,
   ne: isEqual,
-  in: (value, wanted) => wanted.includes(value as Scalar),
+  in: (value, operands) => operands.includes(value as Scalar),
   gt: compareOrder((value, bound) => value > bound),
   ge: compareOrder((value, bound) => value >= bound),
   lt: compareOrder((value, bound) => value < bound),

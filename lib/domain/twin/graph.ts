@@ -1,4 +1,4 @@
-// Edges of twins as their documents index them, and the graph around a twin: in both directions, breadth first, each twin once.
+// The edges of twins as documents index them, and the breadth-first walk of the graph around a twin.
 
 import { inTurns } from '../../clock.ts';
 import type { JsonObject } from '../../json/json.ts';
@@ -14,7 +14,7 @@ import { canonicalClass, type Domain, type StoredDomain } from './record.ts';
 
 export type Direction = 'out' | 'in' | 'both';
 
-/** From which twin a graph is drawn, and how far. */
+/** The root of a graph, its depth, and which edges to follow. */
 export interface GraphQuery {
   readonly did: string;
   /** Steps from the twin, 1 to DOMAIN_LIMITS.graphDepth. @default 1 */
@@ -49,7 +49,7 @@ interface KnownNode {
   readonly view: JsonObject;
 }
 
-/** Where twins are read, and how much more of them may be. */
+/** The store and the remaining budget of a walk. */
 interface GraphReading {
   readonly documents: DocumentStore;
   readonly tenant: string;
@@ -60,7 +60,7 @@ interface GraphReading {
   truncated: boolean;
 }
 
-/** Walks the graph; circles end where they began. Throws `not-found` or `bad-request`. */
+/** Walks the graph, visiting each twin once. Throws `not-found` or `bad-request`. */
 export async function readGraph(documents: DocumentStore, caller: Caller, query: GraphQuery): Promise<Graph> {
   const { depth = 1, direction = 'out', relation } = query;
   if (!Number.isInteger(depth) || depth < 1 || depth > DOMAIN_LIMITS.graphDepth)
@@ -76,8 +76,8 @@ export async function readGraph(documents: DocumentStore, caller: Caller, query:
   let border = [root];
   for (let step = 0; step < depth && border.length; step++) {
     const fresh = new Set<string>();
-    await inTurns(border, edgesAt(reading), (found) => {
-      for (const edge of found) {
+    await inTurns(border, edgesAt(reading), (directed) => {
+      for (const edge of directed) {
         const unknown = [edge.from, edge.to].filter((did) => !nodes.has(did) && !fresh.has(did));
         const key = `${edge.from} ${edgeKey(edge)}`;
         const isFull =
@@ -98,33 +98,33 @@ export async function readGraph(documents: DocumentStore, caller: Caller, query:
   }
   return {
     root: root.id,
-    // A protocol, an account, or a twin of another registry is named and not known.
+    // Protocols, accounts and twins of other registries appear by DID only.
     nodes: [...nodes].map(([did, node]) => node?.view ?? { did }),
     edges: [...edges.values()].map((edge) => ({ ...edge })),
     truncated: reading.truncated,
   };
 }
 
-/** Reads twins as long as there are bytes left; undefined for what is none, or was not read. */
+/** Reads twins within the byte budget; undefined when the DID is no twin, or the budget is spent. */
 function readNode(reading: GraphReading): (did: string) => Promise<KnownNode | undefined> {
   return async (did) => {
     if (reading.bytesLeft <= 0) {
       reading.truncated = true;
       return undefined;
     }
-    const found = await findDomain(reading.documents, reading.tenant, did);
-    if (!found) return undefined;
-    reading.bytesLeft -= JSON.stringify(found.body).length;
-    return makeNode(found);
+    const twin = await findDomain(reading.documents, reading.tenant, did);
+    if (!twin) return undefined;
+    reading.bytesLeft -= JSON.stringify(twin.body).length;
+    return makeNode(twin);
   };
 }
 
 function edgesAt(reading: GraphReading): (node: KnownNode) => Promise<DirectedEdge[]> {
-  const { direction, relation: wanted } = reading;
+  const { direction, relation: only } = reading;
   return async (node) => {
     const out = direction === 'in' ? [] : outgoing(node);
     const back = direction === 'out' ? [] : await incoming(reading, node.id);
-    return [...out, ...back].filter(({ relation }) => wanted === undefined || relation === wanted);
+    return [...out, ...back].filter(({ relation }) => only === undefined || relation === only);
   };
 }
 
@@ -138,21 +138,21 @@ async function incoming(reading: GraphReading, id: string): Promise<DirectedEdge
     relation === undefined
       ? { index: 'target', where: { tenant, 'targets[]': id } }
       : { index: 'edge', where: { tenant, 'edges[]': edgeKey({ relation, to: id }) } };
-  const found: DirectedEdge[] = [];
-  for (let cursor: string | undefined, seen = 0; ; ) {
-    const limit = Math.min(DOMAIN_LIMITS.graphNodes - seen, reading.documentsLeft);
+  const edges: DirectedEdge[] = [];
+  for (let cursor: string | undefined, count = 0; ; ) {
+    const limit = Math.min(DOMAIN_LIMITS.graphNodes - count, reading.documentsLeft);
     if (limit <= 0 || reading.bytesLeft <= 0) {
       reading.truncated = true;
-      return found;
+      return edges;
     }
     const page = await findPage<StoredDomain>(documents, DOMAIN, { ...query, limit, cursor });
-    seen += page.items.length;
+    count += page.items.length;
     reading.documentsLeft -= page.items.length;
     reading.bytesLeft -= page.size;
     for (const item of page.items)
       if (await isVisible(documents, item))
-        found.push(...outgoing({ id: item.id, edges: item.body.edges }).filter(({ to }) => to === id));
-    if (page.next === undefined) return found;
+        edges.push(...outgoing({ id: item.id, edges: item.body.edges }).filter(({ to }) => to === id));
+    if (page.next === undefined) return edges;
     cursor = page.next;
   }
 }
@@ -205,7 +205,7 @@ function edgeKey({ relation, to }: Edge): string {
   return `${relation} ${to}`;
 }
 
-/** The edge that the index holds in this form: DIDs have no spaces, relations may. */
+/** Parses an edge of the index: DIDs contain no spaces, relations may. */
 export function edgeIn(key: string): Edge {
   const space = key.lastIndexOf(' ');
   return { relation: key.slice(0, space), to: key.slice(space + 1) };

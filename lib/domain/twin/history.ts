@@ -1,4 +1,4 @@
-// What a twin was: any revision, any moment, and who changed what.
+// The history of twins: any revision, any moment, and who changed what.
 
 import { timeSlice } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
@@ -31,16 +31,16 @@ export async function twinAt(
   { did, at, now }: { did: string; at: string; now: number },
 ): Promise<Domain> {
   const id = await existing(documents, caller, did);
-  const wanted = revisionOrMoment(at);
-  const found =
-    'revision' in wanted
-      ? await readRevision<StoredDomain>(documents, { kind: DOMAIN, id, revision: wanted.revision })
-      : wanted.moment <= now && (await revisionAt<StoredDomain>(documents, { kind: DOMAIN, id, at: wanted.moment }));
-  if (found) return { id, ...found };
+  const version = revisionOrMoment(at);
+  const revision =
+    'revision' in version
+      ? await readRevision<StoredDomain>(documents, { kind: DOMAIN, id, revision: version.revision })
+      : version.moment <= now && (await revisionAt<StoredDomain>(documents, { kind: DOMAIN, id, at: version.moment }));
+  if (revision) return { id, ...revision };
   throw refuse('not-found', `${did} has no revision ${JSON.stringify(at)}.`);
 }
 
-/** What the text of a version means: a revision, or milliseconds since 1970; throws `bad-request`. */
+/** Parses a version: a revision, or a moment in milliseconds since 1970; throws `bad-request`. */
 export function revisionOrMoment(at: string): { readonly revision: number } | { readonly moment: number } {
   if (/^\d+$/.test(at)) return { revision: Number(at) };
   const moment = parseMoment(at);
@@ -52,8 +52,8 @@ export function revisionOrMoment(at: string): { readonly revision: number } | { 
 }
 
 /**
- * A page of the history, the newest revision first; `before` is the cursor of the page before. Of large records a page
- * has fewer items than asked for, at least one.
+ * A page of the history, newest revision first; `before` is the previous page's cursor. Pages of large records may have
+ * fewer items than requested, but at least one.
  */
 export async function readHistory(
   { documents, linksTo }: { readonly documents: DocumentStore; readonly linksTo?: LinksTo | undefined },
@@ -66,14 +66,14 @@ export async function readHistory(
   let newer: RevisionView | undefined;
   const pause = timeSlice();
   for await (const revision of newestFirst(documents, { id, before })) {
-    const shown = showRevision(revision, linksTo);
-    bytes += shown.bytes;
+    const view = showRevision(revision, linksTo);
+    bytes += view.bytes;
     if (newer) {
-      items.push(makeItem(newer, shown.view));
+      items.push(makeItem(newer, view.view));
       if (items.length >= Math.min(limit, COMMON_LIMITS.pageSizeMax) || bytes > DOMAIN_LIMITS.historyPageBytes)
         return { items, next: String(newer.revision) };
     }
-    newer = shown;
+    newer = view;
     await pause();
   }
   if (newer) items.push(makeItem(newer, {}));
@@ -88,9 +88,9 @@ async function* newestFirst(
 ): AsyncGenerator<Revision<StoredDomain>> {
   for (let next = before; ; ) {
     const query = { kind: DOMAIN, id, limit: REVISIONS_AT_ONCE, ...(next !== undefined && { before: next }) };
-    const found = await readRevisions<StoredDomain>(documents, query);
-    yield* found;
-    next = found.at(-1)?.revision;
+    const revisions = await readRevisions<StoredDomain>(documents, query);
+    yield* revisions;
+    next = revisions.at(-1)?.revision;
     if (next === undefined) return;
   }
 }
@@ -102,9 +102,9 @@ interface RevisionView extends Pick<HistoryItem, 'revision'> {
   readonly bytes: number;
 }
 
-function showRevision(found: Revision<StoredDomain>, linksTo?: LinksTo): RevisionView {
-  const text = JSON.stringify(domainView(found, 0, linksTo));
-  return { revision: found.revision, journal: found.body.journal, view: JSON.parse(text), bytes: text.length };
+function showRevision(revision: Revision<StoredDomain>, linksTo?: LinksTo): RevisionView {
+  const text = JSON.stringify(domainView(revision, 0, linksTo));
+  return { revision: revision.revision, journal: revision.body.journal, view: JSON.parse(text), bytes: text.length };
 }
 
 const ALWAYS = new Set(['/revision', '/updated', '/validity']);
@@ -114,7 +114,7 @@ function makeItem({ revision, journal: { at, by, action }, view }: RevisionView,
   return { revision, at: isoTime(at), by, action, changes: operations.filter(({ path }) => !ALWAYS.has(path)) };
 }
 
-// A deactivated twin has a history, too.
+// Deactivated twins keep their history.
 async function existing(documents: DocumentStore, { tenant }: Caller, did: string): Promise<string> {
   return requireFound(await findDomain(documents, tenant, did), did).id;
 }

@@ -1,4 +1,4 @@
-// Lists of twins: an index serves what it can, the rest is compared record by record, page by page.
+// Lists of twins: an index narrows the query, the remaining conditions are checked per record.
 
 import { createHash } from 'node:crypto';
 import { type Clock, timeSlice } from '../../clock.ts';
@@ -44,7 +44,7 @@ export interface ListDeps {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** The page of a list and where the next one begins. It may be short, or empty, and still have a next one. */
+/** A page of a list. It may be short or even empty and still have a next page. */
 export interface DomainPage {
   readonly items: Domain[];
   readonly next?: string;
@@ -54,7 +54,7 @@ interface Equalities {
   readonly [field: string]: IndexValue;
 }
 
-// In the order of preference; each serves equality on its fields and gives the order of creation.
+// In order of preference; each serves equality on its fields, ordered by creation.
 const BY_CREATION = [
   { index: 'external', fields: ['externalId'] },
   { index: 'name', fields: ['metadata.name'] },
@@ -84,7 +84,7 @@ export async function listTwins(deps: ListDeps, caller: Caller, query: ListQuery
   });
 }
 
-// Undefined: nothing can match.
+// Undefined when nothing can match.
 async function readEqualities(
   { protocols }: ListDeps,
   { tenant }: Caller,
@@ -102,19 +102,19 @@ async function readEqualities(
     class: protocol?.body.did,
   };
   const filter = query.filter === undefined ? {} : listEqualities(parseFilter(query.filter));
-  const given = Object.entries(equalities).filter(([, value]) => value !== undefined);
-  return { ...filter, ...Object.fromEntries(given) } as Equalities;
+  const conditions = Object.entries(equalities).filter(([, value]) => value !== undefined);
+  return { ...filter, ...Object.fromEntries(conditions) } as Equalities;
 }
 
 /** The terms that serve a query; see terms.ts. */
 async function readTerms(documents: DocumentStore, tenant: string, query: ListQuery): Promise<readonly string[]> {
   const filter = query.filter === undefined ? undefined : parseFilter(query.filter);
-  const found = listTerms({ words: splitWords(query.text ?? ''), filter });
-  if (!found.some(({ orElse }) => orElse !== undefined)) return found.map(({ term }) => term);
+  const terms = listTerms({ words: splitWords(query.text ?? ''), filter });
+  if (!terms.some(({ orElse }) => orElse !== undefined)) return terms.map(({ term }) => term);
   // The values of twins that have very many are no terms: where there are such twins, all that have the property are read.
   const where = { tenant, 'found[]': MANY_VALUES };
   const { items } = await documents.find(DOMAIN, { index: 'found', where, limit: 1 });
-  return found.map(({ term, orElse = term }) => (items.length > 0 ? orElse : term));
+  return terms.map(({ term, orElse = term }) => (items.length > 0 ? orElse : term));
 }
 
 interface PlanInput {
@@ -128,7 +128,7 @@ interface Chosen {
   readonly number: number;
 }
 
-/** Of several indexes that serve a search the one that holds the fewest twins of it, so that the others are not read. */
+/** Chooses the most selective of the indexes that serve the search. */
 async function choosePlan({ documents }: ListDeps, { tenant }: Caller, { query, equal }: PlanInput): Promise<Chosen> {
   const plan = planQuery(tenant, equal, query);
   if (plan.index !== 'created' && !COUNTED.has(plan.index)) return { plan, number: 0 };
@@ -137,7 +137,7 @@ async function choosePlan({ documents }: ListDeps, { tenant }: Caller, { query, 
   const plans = plan.index === 'created' ? others : [plan, ...others];
   const [only = plan, ...more] = plans;
   if (more.length === 0) return { plan: only, number: 0 };
-  // The next page goes on in the index of the page before.
+  // The next page continues on the previous page's index.
   const [, begun] = /^[^.]*-(\d+)\./.exec(query.cursor ?? '') ?? [];
   if (begun !== undefined && plans[Number(begun)]) return { plan: plans[Number(begun)]!, number: Number(begun) };
   const counts = await Promise.all(plans.map(({ index, where }) => documents.count(DOMAIN, { index, where })));
@@ -209,10 +209,10 @@ async function walk(documents: DocumentStore, plan: Query, { limit, holds, curso
   let [bytes, shown] = [0, 0];
   const work = pageWork();
   const pause = timeSlice();
-  for (let seen = 0; seen < DOMAIN_LIMITS.listScan && bytes < DOMAIN_LIMITS.listScanBytes; ) {
-    const size = Math.min(COMMON_LIMITS.pageSizeMax, seen === 0 ? limit : limit * 4);
+  for (let count = 0; count < DOMAIN_LIMITS.listScan && bytes < DOMAIN_LIMITS.listScanBytes; ) {
+    const size = Math.min(COMMON_LIMITS.pageSizeMax, count === 0 ? limit : limit * 4);
     const chunk = await findFrom(documents, plan, { limit: size, cursor: from });
-    seen += chunk.items.length;
+    count += chunk.items.length;
     bytes += chunk.size;
     for (const [at, item] of chunk.items.entries()) {
       if (holds(item, work.startRecord(item.id)) && (await isVisible(documents, item))) {
@@ -232,7 +232,7 @@ async function walk(documents: DocumentStore, plan: Query, { limit, holds, curso
   return { items, next: `${print}.${from}` };
 }
 
-/** Counts what the comparisons of a page cost; those of one record may not cost more than a page does. */
+/** The work budget of a page; one record alone may not exceed it. */
 function pageWork() {
   let spent = 0;
   return {
@@ -255,7 +255,7 @@ function findFrom(documents: DocumentStore, plan: Query, page: { limit: number; 
   return findPage<StoredDomain>(documents, DOMAIN, { ...plan, ...page });
 }
 
-// A cursor belongs to the query that gave it; how long its pages are may change.
+// A cursor is bound to its query, but not to the page size.
 function fingerprintQuery({ limit: _limit, cursor: _cursor, ...query }: ListQuery): string {
   const text = JSON.stringify(Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1)));
   return createHash('sha256').update(text).digest('base64url').slice(0, 8);

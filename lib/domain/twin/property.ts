@@ -59,8 +59,8 @@ export function checkProperty(declared: Json, value: Json, budget: WorkBudget): 
 /** Compiles one declared type; an Error says what is wrong with it. */
 export function compileProperty(declared: Json): PropertyCheck {
   const text = JSON.stringify(declared);
-  const known = checks.get(text);
-  if (known) return known;
+  const cached = checks.get(text);
+  if (cached) return cached;
   const schema = typeof declared === 'string' ? { type: declared } : (declared as JsonObject);
   checkForm(schema);
   const cost = measureCost(schema);
@@ -77,9 +77,9 @@ export function compileProperty(declared: Json): PropertyCheck {
     validateAll(value);
     return (validateAll.errors ?? []).map(makeDetail);
   };
-  const made = Object.assign(check, { branches: cost.branches });
-  checks.set(text, made);
-  return made;
+  const propertyCheck = Object.assign(check, { branches: cost.branches });
+  checks.set(text, propertyCheck);
+  return propertyCheck;
 }
 
 const checks = new LRUCache<string, PropertyCheck>({ max: DOMAIN_LIMITS.propertyChecksKept });
@@ -154,20 +154,20 @@ const STEPS: { readonly [keyword: string]: number } = { format: 20, minLength: 1
 
 /** The cost of a schema. Throws an Error that says which limit it breaks, or that a `$ref` leads nowhere or back to itself. */
 export function measureCost(schema: JsonObject): SchemaCost {
-  const known = new Map<Json, SchemaCost>();
+  const costs = new Map<Json, SchemaCost>();
   const entered = new Set<Json>();
 
   function walk(value: Json): SchemaCost {
     if (!isObject(value)) return ONE;
     const part = value as JsonObject;
-    const before = known.get(part);
+    const before = costs.get(part);
     if (before) return before;
     if (entered.has(part)) throw new Error('has a $ref that leads back to where it stands');
     entered.add(part);
     const cost = [measureOwnCost(part), ...subschemas(part, schema).map(walk)].reduce(add);
     requireSmall(cost);
     entered.delete(part);
-    known.set(part, cost);
+    costs.set(part, cost);
     return cost;
   }
   return walk(schema);

@@ -88,8 +88,8 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
   }
 
   async function get({ tenant }: Caller, reference: string): Promise<Protocol> {
-    const found = await find(tenant, reference);
-    if (found) return found;
+    const protocol = await find(tenant, reference);
+    if (protocol) return protocol;
     throw refuse('not-found', `There is no protocol ${JSON.stringify(reference)}. Create it first.`);
   }
 
@@ -97,19 +97,19 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
     find,
     get,
     async at(did, version) {
-      const found = await readRevision<StoredProtocol>(documents, { kind: PROTOCOL, id: did, revision: version });
-      return found && { version: found.revision, body: found.body };
+      const earlier = await readRevision<StoredProtocol>(documents, { kind: PROTOCOL, id: did, revision: version });
+      return earlier && { version: earlier.revision, body: earlier.body };
     },
     async readAtTime(did, at) {
-      const found = await revisionAt<StoredProtocol>(documents, { kind: PROTOCOL, id: did, at });
-      return found && { version: found.revision, body: found.body };
+      const earlier = await revisionAt<StoredProtocol>(documents, { kind: PROTOCOL, id: did, at });
+      return earlier && { version: earlier.revision, body: earlier.body };
     },
     async create(caller, content, did = mintDid()) {
       requireRole(caller, 'create twins');
       const body = await checkShape<ProtocolBody>(NEW_PROTOCOL, content, 'The protocol');
       await checkProperties(body.properties ?? {});
       const now = clock.now();
-      const stored: StoredProtocol = {
+      const protocol: StoredProtocol = {
         ...pickParts(body, caller),
         ...(await findParent(find, { tenant: caller.tenant, parent: body.parent, self: did })),
         tenant: caller.tenant,
@@ -118,9 +118,9 @@ export function protocols({ documents, clock }: { documents: DocumentStore; cloc
         updated: now,
         journal: { at: now, by: caller.principal, action: 'create', events: [{ type: 'protocol.created', data: {} }] },
       };
-      requireFits(stored, 'The protocol');
-      await refuseForeignDids(documents, { did, names: stored.alsoKnownAs });
-      return makeProtocol(await insertOnce(documents, { kind: PROTOCOL, body: stored, taken: ALIAS_TAKEN }));
+      requireFits(protocol, 'The protocol');
+      await refuseForeignDids(documents, { did, names: protocol.alsoKnownAs });
+      return makeProtocol(await insertOnce(documents, { kind: PROTOCOL, body: protocol, taken: ALIAS_TAKEN }));
     },
     async change(caller, did, change) {
       const present = await get(caller, did);
@@ -262,8 +262,8 @@ function tryTo(compile: () => PropertyCheck): { branches: number } | { why: stri
 }
 
 /** One or several, as a list. */
-export function toTexts(given: string | readonly string[] | undefined): readonly string[] {
-  return given === undefined ? [] : typeof given === 'string' ? [given] : given;
+export function toTexts(texts: string | readonly string[] | undefined): readonly string[] {
+  return texts === undefined ? [] : typeof texts === 'string' ? [texts] : texts;
 }
 
 /** Throws `not-controller` unless the caller is one of the controllers, or an operator. */

@@ -36,9 +36,9 @@ export type TwinLists = { readonly [list in (typeof TWIN_LISTS)[number]]: readon
 /** These lists of `given`; empty where it has none. */
 export function pickLists<List extends string>(
   names: readonly List[],
-  given: { readonly [list in List]?: readonly JsonObject[] },
+  lists: { readonly [list in List]?: readonly JsonObject[] },
 ): { readonly [list in List]: readonly JsonObject[] } {
-  return Object.fromEntries(names.map((name) => [name, given[name] ?? []])) as ReturnType<typeof pickLists<List>>;
+  return Object.fromEntries(names.map((name) => [name, lists[name] ?? []])) as ReturnType<typeof pickLists<List>>;
 }
 
 /** A domain or entity as its document holds it. Times of the service are milliseconds since 1970. */
@@ -72,9 +72,9 @@ export type StoredDomain = Journaled &
     readonly targets: readonly string[];
     /** Beginnings of words and values of properties that it is found by; see terms.ts. */
     readonly found: readonly string[];
-    /** Since when the record waits for its parent: a new part that the parent must name, or one that is leaving; else null. */
+    /** Since when a part waits for a write of its parent (as a new part, or as one that is leaving); else null. */
     readonly provisionalSince: number | null;
-    /** Deactivated as soon as its parent does not name it any more. */
+    /** The part is to be deactivated once its parent no longer lists it. */
     readonly leaving?: true;
   };
 
@@ -179,7 +179,7 @@ const CLASS_OF: { readonly [type: string]: CanonicalClass } = {
 export function canonicalClass(type: string): CanonicalClass {
   const name = normalizeType(type.split('/')[0]!);
   if (Object.hasOwn(CLASS_OF, name)) return CLASS_OF[name]!;
-  const ending = Object.keys(CLASS_OF).find((known) => name.endsWith(known));
+  const ending = Object.keys(CLASS_OF).find((suffix) => name.endsWith(suffix));
   return ending ? CLASS_OF[ending]! : 'Twin Systems';
 }
 
@@ -190,10 +190,10 @@ function normalizeType(type: string): string {
 
 /** Whether a twin of this type fills a role that asks for `kind`; `asset/device` is an asset, too. */
 export function isOfKind(type: string, kind: string): boolean {
-  const wanted = normalizeType(kind);
-  if (wanted === 'entity') return true;
+  const kindName = normalizeType(kind);
+  if (kindName === 'entity') return true;
   const steps = type.split('/').map(normalizeType);
-  return normalizeType(type) === wanted || steps.some((_, at) => steps.slice(0, at + 1).join('/') === wanted);
+  return normalizeType(type) === kindName || steps.some((_, at) => steps.slice(0, at + 1).join('/') === kindName);
 }
 
 /** Type → relation → the type on its other end. */

@@ -28,7 +28,7 @@ export interface TwinDeps {
   readonly protocols: Protocols;
 }
 
-/** The fields that a controller sets. */
+/** The fields that controllers may set. */
 export interface TwinParts extends Partial<TwinLists> {
   readonly class?: string;
   readonly protocol?: string;
@@ -40,7 +40,7 @@ export interface TwinParts extends Partial<TwinLists> {
   readonly validUntil?: string | null;
 }
 
-/** What the parts belong to. */
+/** The fields of the twin that its parts are checked against. */
 export interface TwinFrame {
   readonly tenant: string;
   readonly type: string;
@@ -115,16 +115,16 @@ async function propertyProblems({ properties: declared }: Lineage, properties: J
   const { checkProperty, workBudget } = await import('./property.ts');
   const budget = workBudget();
   const pause = timeSlice();
-  const known = namesIn(declared) || 'no properties';
+  const names = namesIn(declared) || 'no properties';
   for (const [name, value] of Object.entries(properties)) {
     const field = `/properties/${escapeStep(name)}`;
     if (!Object.hasOwn(declared, name)) {
-      problems.push({ field, error: `is not declared by the protocol, which has ${known}` });
+      problems.push({ field, error: `is not declared by the protocol, which has ${names}` });
       continue;
     }
     for (const problem of checkProperty(declared[name]!, value, budget))
       problems.push({ field: field + problem.field, error: problem.error });
-    // Compiling takes a while; others go on meanwhile.
+    // Compiling schemas is slow; yield to the event loop.
     await pause();
   }
   return problems;
@@ -134,14 +134,14 @@ async function fillRoles({ documents }: TwinDeps, lineage: Lineage, { frame, par
   const roles: { readonly [role: string]: string } = { ...findChain(frame.type), ...lineage.relationships };
   const problems: Detail[] = [];
   const resolved = new Map<string, string>();
-  const known = namesIn(roles) || 'no roles';
+  const names = namesIn(roles) || 'no roles';
   const relationships = Object.entries((parts.relationships ?? {}) as { [role: string]: string | string[] });
   const count = relationships.reduce((sum, [, filled]) => sum + toTexts(filled).length, 0);
   if (count > COMMON_LIMITS.elementsPerIndex) return { problems: [tooManyEdges(count)], resolved };
   for (const [role, filled] of relationships) {
     const field = `/relationships/${escapeStep(role)}`;
     if (!Object.hasOwn(roles, role)) {
-      problems.push({ field, error: `is not a role of the protocol, which has ${known}` });
+      problems.push({ field, error: `is not a role of the protocol, which has ${names}` });
       continue;
     }
     for (const reference of toTexts(filled)) {
@@ -165,7 +165,7 @@ function namesIn(object: object): string {
 
 function windowProblems({ validFrom, validUntil }: TwinParts): Detail[] {
   const unknown = Object.entries({ validFrom, validUntil }).filter(([, at]) => at && Number.isNaN(Date.parse(at)));
-  // Such as a leap second: it would never come.
+  // A leap second, for example, would never be reached.
   if (unknown.length) return unknown.map(([name]) => ({ field: `/${name}`, error: 'is a moment that no clock shows' }));
   if (!validFrom || !validUntil || Date.parse(validUntil) > Date.parse(validFrom)) return [];
   return [{ field: '/validUntil', error: 'must be later than validFrom' }];

@@ -1,5 +1,5 @@
-// What twins are found by besides their own fields: the beginnings of words, in any case, and the values of properties. Stored with
-// each twin and indexed, so that a search reads what it finds and not what is there.
+// Search terms of twins: case-insensitive word prefixes and property values, indexed with each twin, so that a search reads only
+// matching records.
 
 import type { Json, JsonObject } from '../../json/json.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
@@ -27,7 +27,7 @@ function listWords({ metadata, externalId }: Pick<StoredDomain, 'metadata' | 'ex
   );
 }
 
-/** The first characters of a text; none is cut in half. */
+/** The first characters of a text, never half a surrogate pair. */
 const cut = (text: string, chars: number) => [...text.slice(0, 2 * chars)].slice(0, chars).join('');
 const nameTerm = (property: string) => `?${cut(property, VALUE_CHARS)}`;
 const valueTerm = (property: string, value: Json) =>
@@ -97,7 +97,7 @@ export function listTerms({ words, filter }: Sought): FoundTerm[] {
     return term === undefined ? [] : [{ term }];
   });
   const terms: FoundTerm[] = [...beginnings, ...(filter === undefined ? [] : listFilterTerms(filter))];
-  return [...new Map(terms.map((found) => [found.term, found])).values()].slice(0, DOMAIN_LIMITS.termsCounted);
+  return [...new Map(terms.map((item) => [item.term, item])).values()].slice(0, DOMAIN_LIMITS.termsCounted);
 }
 
 const WORDS_LOOKED_UP = 4;

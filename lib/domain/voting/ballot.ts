@@ -1,4 +1,4 @@
-// What is done with a proposal: votes, withdrawal, veto, another try to execute.
+// Actions on proposals: vote, withdraw, veto, execute again.
 
 import { createHash } from 'node:crypto';
 import type { EventObject } from 'xstate';
@@ -16,7 +16,7 @@ import type { Proposal } from './proposal.ts';
 import type { VotingDeps } from './propose.ts';
 
 export interface ActionRequest {
-  /** Of the request: the same one again changes nothing and gives the same result. */
+  /** The request's key: repeating it changes nothing and returns the same result. */
   readonly key?: string | undefined;
   readonly body?: unknown;
 }
@@ -31,20 +31,21 @@ export async function requireProposal(
   { tenant }: Pick<Caller, 'tenant'>,
   id: string,
 ): Promise<Proposal> {
-  const found = mayBeId(id) ? await deps.proposals.read(id) : undefined;
-  if (!found || found.body.tenant !== tenant) throw refuse('not-found', `There is no proposal ${JSON.stringify(id)}.`);
-  return reviewProposal(deps, found);
+  const proposal = mayBeId(id) ? await deps.proposals.read(id) : undefined;
+  if (!proposal || proposal.body.tenant !== tenant)
+    throw refuse('not-found', `There is no proposal ${JSON.stringify(id)}.`);
+  return reviewProposal(deps, proposal);
 }
 
-/** What each action does, for a caller whose rights are known. */
+/** The actions of an authorised caller. */
 export interface PermittedActions {
   /** Casts the caller's ballot. */
   vote(request: ActionRequest): Promise<Voted>;
-  /** Takes back a proposal that is open: who made it, or an operator. */
+  /** Withdraws an open proposal, as its proposer or an operator. */
   withdraw(request: ActionRequest): Promise<Proposal>;
   /** Stops a proposal before it is executed. */
   veto(request: ActionRequest): Promise<Proposal>;
-  /** Tries again to execute what has passed; what is executed already stays so. */
+  /** Retries the execution of a passed proposal; no effect on an executed one. */
   execute(request: ActionRequest): Promise<Proposal>;
 }
 export type ProposalAction = keyof PermittedActions;
@@ -58,15 +59,16 @@ export async function permitAction<A extends ProposalAction>(
   caller: Caller,
   { id, action }: { readonly id: string; readonly action: A },
 ): Promise<PermittedActions[A]> {
-  const found = await requireProposal(deps, caller, id);
+  const proposal = await requireProposal(deps, caller, id);
   requireRole(caller, action);
-  if (action === 'vote' && !voterIn(found, caller.principal)) throw await notAVoter(deps, found, caller.principal);
-  if (action === 'withdraw') requireProposer(found, caller);
-  return actionsOn(deps, caller, found)[action];
+  if (action === 'vote' && !voterIn(proposal, caller.principal))
+    throw await notAVoter(deps, proposal, caller.principal);
+  if (action === 'withdraw') requireProposer(proposal, caller);
+  return actionsOn(deps, caller, proposal)[action];
 }
 
-function actionsOn(deps: VotingDeps, caller: Caller, found: Proposal): PermittedActions {
-  const { id } = found;
+function actionsOn(deps: VotingDeps, caller: Caller, proposal: Proposal): PermittedActions {
+  const { id } = proposal;
   return {
     vote: (request) => castBallot(deps, caller, { id, ...request }),
     withdraw: ({ key }) =>
@@ -77,7 +79,7 @@ function actionsOn(deps: VotingDeps, caller: Caller, found: Proposal): Permitted
       return step(deps, caller, { id, key, action: 'veto', from: STOPPABLE, event });
     },
     execute: async ({ key }) => {
-      if (found.state === 'executed') return found;
+      if (proposal.state === 'executed') return proposal;
       const from: readonly ProposalState[] = ['passed', 'execution_failed'];
       return step(deps, caller, { id, key, action: 'execute', from, event: { type: 'EXECUTE' } });
     },

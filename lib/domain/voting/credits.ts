@@ -49,7 +49,7 @@ export interface NewCredit {
 /** What a voter may do, and what it has earned. */
 export interface Credits {
   /** Throws `domain-not-verified` with the reasons. */
-  issue(caller: Caller, given: { did: string } & NewCredit): Promise<JsonObject>;
+  issue(caller: Caller, request: { did: string } & NewCredit): Promise<JsonObject>;
   /** Issues credits to this domain once the request was read. Throws `not-found`, `gone` or `role-missing`. */
   permitIssue(caller: Caller, did: string): Promise<(request: NewCredit) => Promise<JsonObject>>;
   /** The newest first. */
@@ -67,9 +67,9 @@ export interface CreditOptions {
 }
 
 /**
- * Issues credits. Each is written with the revisions of the domain and its ancestors that were seen to be eligible, and is
- * issued only when a look after that write sees the same ones: then the domain was eligible when the credit was written. Until
- * then there is no credit; whoever comes next, a repeated request or a list, decides about it.
+ * Issues credits. A credit is written with the revisions of the domain and its ancestors that were eligible, and issued only
+ * if a read after that write sees the same revisions, which proves that the domain was eligible at the write. An undecided
+ * credit does not exist yet; the next repeated request or list settles it.
  * @example
  * const documents = memoryDocuments();
  * await documents.declare(DOMAIN_KINDS);
@@ -87,7 +87,7 @@ export function credits(options: CreditOptions): Credits {
     const domain = await requireSettled(reading, caller, did);
     requireRole(caller, 'issue credits');
     return async ({ body, id = randomToken() }: NewCredit): Promise<JsonObject> => {
-      // What an earlier try has written is decided by its own look, whatever has become of the domain since.
+      // An earlier try's credit is settled by what it saw, whatever the domain's state now.
       const earlier = await documents.get<StoredCredit>(CREDIT, id);
       const seen = earlier ? undefined : await requireEligible(reading, domain, clock.now());
       const { amount, ...about } = await checkShape<JsonObject & { amount: string }>(NEW_CREDIT, body, 'The credits');
@@ -116,7 +116,7 @@ export function credits(options: CreditOptions): Credits {
       const where = { tenant: caller.tenant, did: domain.id };
       const query = { index: 'domain', where, descending: true, limit, cursor };
       const { items, next } = await findPage<StoredCredit>(documents, CREDIT, query);
-      // Who reads after a suspension must not see a credit appear later, so what is undecided is decided now.
+      // A credit must not appear after a suspension was seen, so settle undecided ones now.
       const settled = await Promise.all(items.map(settleListed));
       const issued = settled.filter((credit) => credit !== undefined);
       return { items: issued.map(creditView), ...(next !== undefined && { next }) };
@@ -124,7 +124,7 @@ export function credits(options: CreditOptions): Credits {
   };
 }
 
-/** The written credits: whether each is issued is decided once, for everybody who comes. */
+/** Written credits, each settled once for all readers. */
 function creditLedger({ documents, settleVotes, clock }: ReadDeps & Pick<CreditOptions, 'clock'>) {
   const reading = { documents, settleVotes };
 
@@ -142,7 +142,7 @@ function creditLedger({ documents, settleVotes, clock }: ReadDeps & Pick<CreditO
     throw refuse('domain-not-verified', 'The credits were refused to another try of this request. Try again.');
   }
 
-  /** Issues it, or removes it and throws `domain-not-verified`, `gone`: the same for everybody who comes. */
+  /** Issues the credit, or removes it and throws `domain-not-verified` or `gone`; the same for all readers. */
   async function settle(first: Credit): Promise<Credit> {
     let credit = first;
     for (let tries = 0; tries < COMMON_LIMITS.conflictsPerTurn; tries++) {
@@ -155,7 +155,7 @@ function creditLedger({ documents, settleVotes, clock }: ReadDeps & Pick<CreditO
         throw error;
       });
       if (typeof seen !== 'string') {
-        // Whoever has issued it meanwhile saw the domain before this look did.
+        // Another reader who issued it meanwhile saw the domain earlier.
         if (await documents.remove(CREDIT, id, revision)) throw seen;
         credit = await readPresent(id);
         continue;
@@ -263,12 +263,12 @@ function listOwnObstacles({ body }: Domain, now: number): Obstacle[] {
 }
 
 async function findAncestors(reading: ReadDeps, { body }: Domain): Promise<Domain[]> {
-  const found: Domain[] = [];
-  for (let { parent, tenant } = body; parent !== null && found.length < DOMAIN_LIMITS.ancestorsAsked; ) {
+  const ancestors: Domain[] = [];
+  for (let { parent, tenant } = body; parent !== null && ancestors.length < DOMAIN_LIMITS.ancestorsAsked; ) {
     const above: Domain | undefined = await findSettled(reading, tenant, parent);
     if (!above) break;
-    found.push(above);
+    ancestors.push(above);
     parent = above.body.parent;
   }
-  return found;
+  return ancestors;
 }

@@ -187,7 +187,7 @@ export function noteOnDomain(deps: ExecutionDeps): NoteOnDomain {
   };
 }
 
-type Decide = (asked: About & { readonly outcome?: string }, body: StoredDomain) => ExecutionResult;
+type Decide = (proposal: About & { readonly outcome?: string }, body: StoredDomain) => ExecutionResult;
 type Input = JsonObject & { readonly subject: string; readonly at?: number };
 /** Nothing to write: `changed` says why the proposal does not apply, if so. */
 type ExecutionResult = StatusChange | Unchanged;

@@ -117,8 +117,8 @@ function threshold(value: unknown, at: string, report: ReportProblem): unknown {
 
 function voters(value: unknown, at: string, report: ReportProblem): VoterPower[] {
   const list = readList(value, at, report).slice(0, DOMAIN_LIMITS.votersPerProposal);
-  const seen = new Map<unknown, number>();
-  const found = list.map((voter, index): VoterPower => {
+  const places = new Map<unknown, number>();
+  const powers = list.map((voter, index): VoterPower => {
     const here = `${at}/${index}`;
     if (!isObject(voter)) {
       report(here, `must be {"did":"did:…","power":"1"}; it is ${quoteValue(voter)}`);
@@ -126,10 +126,10 @@ function voters(value: unknown, at: string, report: ReportProblem): VoterPower[]
     }
     checkKeys(voter, ['did', 'power'], { at: here, report });
     person(voter.did, `${here}/did`, report);
-    const first = seen.get(voter.did);
+    const first = places.get(voter.did);
     if (first !== undefined)
       report(`${here}/did`, `${quoteValue(voter.did)} stands in the list twice, at ${at}/${first} too`);
-    else seen.set(voter.did, index);
+    else places.set(voter.did, index);
     const power = parseWholeNumber(voter.power);
     if (power === undefined)
       report(
@@ -138,10 +138,10 @@ function voters(value: unknown, at: string, report: ReportProblem): VoterPower[]
       );
     return { did: String(voter.did), power: String(power ?? 0n) };
   });
-  const total = found.reduce((sum, { power }) => sum + BigInt(power), 0n);
+  const total = powers.reduce((sum, { power }) => sum + BigInt(power), 0n);
   if (total > POWER_MAX) report(at, `all powers together are ${total}, more than 2^128 − 1`);
   if (list.length && total === 0n) report(at, 'nobody has any power; give at least one voter a power above 0');
-  return found;
+  return powers;
 }
 
 // With voters that come from API keys, how much power there will be is not checked here.

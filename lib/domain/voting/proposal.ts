@@ -4,7 +4,7 @@ import type { ProposalContext, ProposalState } from '../../../machines/proposal.
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { Instance, Lifecycle } from '../../engine/lifecycle/lifecycle.ts';
-import { toWritten, type WriteStep } from '../../engine/lifecycle/record.ts';
+import { toWritten, type WriteStep } from '../../engine/lifecycle/write.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { JsonObject } from '../../json/json.ts';
@@ -146,12 +146,12 @@ export interface DueVotesOptions {
 
 /** Does the work of the sweep by the same writes, so it is done once however many readers and processes do it. */
 export function dueVotes({ documents, clock, proposals, note }: DueVotesOptions): SettleVotes {
-  async function settleOne(found: StoredDocument): Promise<boolean> {
+  async function settleOne(document: StoredDocument): Promise<boolean> {
     try {
-      const proposal = await proposals.refresh(found);
+      const proposal = await proposals.refresh(document);
       // Another process may be noting it just now, or may have died over it. Noting it twice changes nothing.
       for (const call of proposal.calling) await note(call, proposal);
-      return proposal.revision !== found.revision || proposal.calling.length > 0;
+      return proposal.revision !== document.revision || proposal.calling.length > 0;
     } catch (error) {
       // An unreadable proposal does not block reads of others; the sweep reports it.
       if (error instanceof TwinlineError && !error.retry) return false;

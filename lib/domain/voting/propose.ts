@@ -1,4 +1,4 @@
-// New proposals: who may make one, about which domain, with which rules and voters.
+// Creating proposals: who may, about which domain, with which rules and voters.
 
 import type { ProposalInput } from '../../../machines/proposal.ts';
 import type { Clock } from '../../clock.ts';
@@ -48,30 +48,30 @@ export async function permitProposal(
   caller: Caller,
   did: string,
 ): Promise<(request: NewProposal) => Promise<Proposal>> {
-  const found = await requireDomain(deps.documents, caller, did);
+  const domain = await requireDomain(deps.documents, caller, did);
   requireRole(caller, 'propose');
   requireRepresentative(deps.governance, caller);
-  return (request) => propose(deps, caller, { ...request, found });
+  return (request) => propose(deps, caller, { ...request, found: domain });
 }
 
-// Or gives the one that an earlier try of the same request has made.
+// Returns the existing proposal when an earlier try of the request created it.
 async function propose(
   deps: VotingDeps,
   caller: Caller,
   { found, body, id = randomToken() }: NewProposal & { readonly found: Domain },
 ): Promise<Proposal> {
   const subject = found.id;
-  const asked = await checkShape<RequestedAction>(NEW_PROPOSAL, body, 'The proposal');
-  checkPackage(asked.package);
-  const known = await deps.proposals.read(id);
-  if (known) return known;
-  requireUnexpired(deps, asked.kind, found);
-  // A vote that is over is settled first: it does not block a new one, and the domain has its result.
+  const action = await checkShape<RequestedAction>(NEW_PROPOSAL, body, 'The proposal');
+  checkPackage(action.package);
+  const earlier = await deps.proposals.read(id);
+  if (earlier) return earlier;
+  requireUnexpired(deps, action.kind, found);
+  // Apply closed votes first, so that they do not block a new proposal.
   await deps.settle({ domain: subject });
-  await refuseSecond(deps, subject, asked.kind);
-  // It may have changed while the request was read.
+  await refuseSecond(deps, subject, action.kind);
+  // The domain may have changed while the body was read.
   const domain = await requireDomain(deps.documents, caller, subject);
-  const input = makeInput(deps, caller, { domain, asked });
+  const input = makeInput(deps, caller, { domain, asked: action });
   const { tenant, principal } = caller;
   try {
     const { instance } = await deps.proposals.begin(id, {
@@ -79,17 +79,17 @@ async function propose(
       body: {
         tenant,
         subject,
-        kind: asked.kind,
+        kind: action.kind,
         proposer: principal,
         created: deps.clock.now(),
-        package: asked.package ?? null,
+        package: action.package ?? null,
       },
       by: principal,
       action: 'propose',
     });
     return instance;
   } catch (error) {
-    if (error instanceof TwinlineError && error.code === 'ERR_EXISTS') throw second(subject, asked.kind);
+    if (error instanceof TwinlineError && error.code === 'ERR_EXISTS') throw second(subject, action.kind);
     throw error;
   }
 }

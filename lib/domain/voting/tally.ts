@@ -1,4 +1,4 @@
-// Counting votes, now and at the close, by exact arithmetic: fractions of big integers, no floating point.
+// Counts votes in exact arithmetic: fractions of big integers, no floating point.
 
 import type { ProposalRules, TallyOutcome, Voter } from '../../../machines/proposal.ts';
 
@@ -89,7 +89,7 @@ function meetsQuorum({ cast, totalPower }: Count, { quorum }: VotingRules): bool
   return isAtLeast(cast, toFraction(quorum), totalPower);
 }
 
-// Without a yes or a no there is nothing that a share of could be enough.
+// Without a yes or no there is no total to take a share of.
 function meetsThreshold({ yes, no }: Count, { threshold }: VotingRules): boolean {
   const base = yes + no;
   if (base === 0n) return false;
@@ -103,7 +103,7 @@ function meetsThreshold({ yes, no }: Count, { threshold }: VotingRules): boolean
   }
 }
 
-// Rules are checked when they are read, so a text that is no fraction cannot come here; it would never be met.
+// Rules were validated when loaded; an invalid fraction would never be met.
 function toFraction(text: string): Fraction {
   return parseFraction(text) ?? { over: 2n, under: 1n };
 }

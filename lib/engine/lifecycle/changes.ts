@@ -10,7 +10,8 @@ import type { Inspector } from '../conversation.ts';
 import type { MachineProblem } from '../machine/failure.ts';
 import type { AtRest } from '../machine/transition.ts';
 import type { LifecycleCalls } from './calls.ts';
-import type { Expected, LifecycleCall, LifecycleRecord, StepNote, Stepped, WriteStep } from './record.ts';
+import type { Expected, LifecycleCall, LifecycleRecord, Stepped } from './record.ts';
+import type { StepNote, WriteStep } from './write.ts';
 
 /** A document and what its machine's record says. */
 export interface LifecycleDocument {

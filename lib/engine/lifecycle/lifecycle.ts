@@ -10,6 +10,7 @@ import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { checkPayload } from '../../json/lossless.ts';
 import type { Keyring } from '../../keyring.ts';
 import { keyedMutex } from '../../queue.ts';
 import type { DocumentStore, Kind, StoredDocument } from '../../store/store.ts';
@@ -17,14 +18,16 @@ import { takenError } from '../../store/update.ts';
 import type { Inspector } from '../conversation.ts';
 import { type Completion, checkAnswer, openToken, sealToken } from '../later.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
+import { checkEvent } from '../machine/events.ts';
 import type { CallError } from '../machine/failure.ts';
 import type { ServiceAnswer } from '../machine/step.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 import type { Services } from '../service.ts';
-import { type LifecyclePolicies, lifecycleCalls } from './calls.ts';
+import { type LifecycleCalls, type LifecyclePolicies, lifecycleCalls } from './calls.ts';
 import type { LifecycleDocument, Settled, StoredStep } from './changes.ts';
-import { type Expected, type LifecycleCall, plainWrite, type WriteStep } from './record.ts';
-import { lifecycleRunner } from './run.ts';
+import type { Expected, LifecycleCall } from './record.ts';
+import { LifecycleRunner } from './run.ts';
+import { plainWrite, type WriteStep } from './write.ts';
 
 /** A machine and its document at one revision. */
 export interface Instance<Context = JsonObject, Body = JsonObject> {
@@ -156,116 +159,125 @@ export function lifecycle<Context = JsonObject, Body = JsonObject>(
     machine: 'machine',
     clock: 'clock?',
   });
-  const { documents, kind, clock = systemClock, write = plainWrite, machine, version = 1, migrate, fields } = options;
-  const expected: Expected = { machine, version, ...(migrate && { migrate }) };
-  const { keyring } = options;
-  const scope = `document/${kind.name}`;
-  const makeToken = keyring && ((id: string, key: string) => sealToken(keyring, scope, [id, key]));
-  const services = { ...machine.services, ...options.services };
-  const calls = lifecycleCalls(services, { clock, policies: options.calls ?? {}, makeToken });
-  const runner = lifecycleRunner({
-    documents,
-    kind,
-    expected,
-    clock,
-    calls,
-    write,
-    fields,
-    inspector: options.inspector,
-    onStep: options.onStep,
-    onProblem: options.onProblem,
-  });
-  const mutex = keyedMutex(ENGINE_LIMITS.lifecycleQueue, 'requests for one thing');
-  type Current = Instance<Context, Body>;
+  return new DocumentLifecycle<Context, Body>(options);
+}
 
-  /** Makes the calls that this process has to make, side by side, and those that follow from their answers. */
-  async function finish(settled: Settled): Promise<Current> {
-    const { id } = settled.document;
-    let last: LifecycleDocument = settled;
-    const makeAll = (mine: readonly LifecycleCall[]) => Promise.all(mine.map(makeOne));
-    async function makeOne(call: LifecycleCall): Promise<void> {
-      try {
-        const answer = await calls.make(id, call);
-        const next: Settled = await mutex.run(id, () => runner.answer(id, call, answer));
-        if (next.document.revision > last.document.revision) last = next;
-        await makeAll(next.mine);
-      } catch (error) {
-        // What led to the call is stored; the call is made again when it is due.
-        options.onProblem?.({ id, error });
-      }
-    }
-    await makeAll(settled.mine);
-    return makeInstance(last);
+class DocumentLifecycle<Context, Body> implements Lifecycle<Context, Body> {
+  readonly #options: LifecycleOptions;
+  readonly #clock: Clock;
+  readonly #calls: LifecycleCalls;
+  readonly #runner: LifecycleRunner;
+  /** Of the tokens of calls. */
+  readonly #scope: string;
+  readonly #mutex = keyedMutex(ENGINE_LIMITS.lifecycleQueue, 'requests for one thing');
+
+  constructor(options: LifecycleOptions) {
+    const { documents, kind, clock = systemClock, write = plainWrite, machine, version = 1, migrate, fields } = options;
+    const { keyring, inspector, onStep, onProblem } = options;
+    const scope = `document/${kind.name}`;
+    const makeToken = keyring && ((id: string, key: string) => sealToken(keyring, scope, [id, key]));
+    const services = { ...machine.services, ...options.services };
+    const calls = lifecycleCalls(services, { clock, policies: options.calls ?? {}, makeToken });
+    const expected: Expected = { machine, version, ...(migrate && { migrate }) };
+    const watching = { inspector, onStep, onProblem };
+    this.#options = options;
+    this.#clock = clock;
+    this.#calls = calls;
+    this.#scope = scope;
+    this.#runner = new LifecycleRunner({ documents, kind, expected, clock, calls, write, fields, ...watching });
   }
 
-  async function wake(document: StoredDocument): Promise<Current> {
-    const opened = runner.open(document);
-    if (!runner.isDue(opened)) return makeInstance(opened);
-    return finish(await mutex.run(document.id, () => runner.settle(document.id)));
-  }
-
-  async function begin(
+  async begin(
     id: string,
     { input, body = {}, by = 'system', action = 'begin' }: Beginning,
   ): Promise<TakeResult<Context, Body>> {
-    const begun = await runner.insert(id, body, { input, by, action });
-    if (!('kind' in begun)) return { instance: await finish(begun), repeated: false };
+    const { documents, kind, machine } = this.#options;
+    checkPayload(`The input of machine "${machine.id}"`, input, { keepsUndefined: true });
+    checkPayload(`The body of ${kind.name} ${JSON.stringify(id)}`, body);
+    const result = await this.#runner.insert(id, body, { input, by, action });
+    if (!('kind' in result)) return { instance: await this.#finish(result), repeated: false };
     const document = await documents.get(kind, id);
-    if (!document) throw takenError(kind.name, id, begun.index);
-    return { instance: await wake(document), repeated: true };
+    if (!document) throw takenError(kind.name, id, result.index);
+    return { instance: await this.refresh(document), repeated: true };
   }
 
-  async function take(
+  async take(
     id: string,
     { decide, key, by = 'system', action }: Command<Context, Body>,
   ): Promise<TakeResult<Context, Body>> {
+    const { machine } = this.#options;
     let refusal: TwinlineError | undefined;
     let repeated = false;
-    const taken = await mutex.run(id, () =>
-      runner.take(id, (opened, at) => {
-        repeated = key !== undefined && opened.record.commands.includes(key);
-        const event = repeated ? undefined : decide(makeInstance(opened), at);
+    const next = await this.#mutex.run(id, () =>
+      this.#runner.take(id, (current, at) => {
+        repeated = key !== undefined && current.record.commands.includes(key);
+        const event = repeated ? undefined : decide(makeInstance(current), at);
         refusal = event instanceof TwinlineError ? event : undefined;
         if (!event || event instanceof TwinlineError) return undefined;
+        checkEvent(machine.id, event);
         return { event, ...(key !== undefined && { key }), noted: { by, action: action ?? event.type } };
       }),
     );
-    const instance = await finish(taken);
+    const instance = await this.#finish(next);
     if (refusal) throw refusal;
     return { instance, repeated };
   }
 
-  async function sweepOne(document: StoredDocument): Promise<void> {
+  async read(id: string): Promise<Instance<Context, Body> | undefined> {
+    const document = await this.#options.documents.get(this.#options.kind, id);
+    return document && this.refresh(document);
+  }
+
+  async refresh(document: StoredDocument): Promise<Instance<Context, Body>> {
+    const current = this.#runner.open(document);
+    if (!this.#runner.isDue(current)) return makeInstance(current);
+    return this.#finish(await this.#mutex.run(document.id, () => this.#runner.settle(document.id)));
+  }
+
+  async completeCall(token: string, answer: ServiceAnswer): Promise<Completion> {
+    const [id, key] = openToken(this.#options.keyring, this.#scope, token);
+    const plain = checkAnswer(answer);
+    const { next, fate } = await this.#mutex.run(id, () => this.#runner.complete(id, key, plain));
+    await this.#finish(next);
+    return fate;
+  }
+
+  async sweep(limit: number = COMMON_LIMITS.sweepBatch): Promise<number> {
+    const { documents, kind } = this.#options;
+    const where = { dueAt: { lte: this.#clock.now() } };
+    const { items } = await documents.find(kind, { index: 'due', where, limit });
+    await Promise.all(items.map((document) => this.#sweepOne(document)));
+    return items.length;
+  }
+
+  async #sweepOne(document: StoredDocument): Promise<void> {
     try {
-      await wake(document);
+      await this.refresh(document);
     } catch (error) {
-      options.onProblem?.({ id: document.id, error });
-      if (!(error instanceof TwinlineError && error.retry)) await runner.putOff(document);
+      this.#options.onProblem?.({ id: document.id, error });
+      if (!(error instanceof TwinlineError && error.retry)) await this.#runner.putOff(document);
     }
   }
 
-  return {
-    begin,
-    take,
-    refresh: wake,
-    completeCall: async (token, answer) => {
-      const [id, key] = openToken(keyring, scope, token);
-      const plain = checkAnswer(answer);
-      const { settled, fate } = await mutex.run(id, () => runner.complete(id, key, plain));
-      await finish(settled);
-      return fate;
-    },
-    read: async (id) => {
-      const document = await documents.get(kind, id);
-      return document && wake(document);
-    },
-    sweep: async (limit = COMMON_LIMITS.sweepBatch) => {
-      const where = { dueAt: { lte: clock.now() } };
-      const { items } = await documents.find(kind, { index: 'due', where, limit });
-      await Promise.all(items.map(sweepOne));
-      return items.length;
-    },
-  };
+  /** Makes the calls that this process has to make, side by side, and those that follow from their answers. */
+  async #finish(first: Settled): Promise<Instance<Context, Body>> {
+    const { id } = first.document;
+    let last: LifecycleDocument = first;
+    const makeAll = (mine: readonly LifecycleCall[]) => Promise.all(mine.map(makeOne));
+    const makeOne = async (call: LifecycleCall): Promise<void> => {
+      try {
+        const answer = await this.#calls.make(id, call);
+        const next: Settled = await this.#mutex.run(id, () => this.#runner.answer(id, call, answer));
+        if (next.document.revision > last.document.revision) last = next;
+        await makeAll(next.mine);
+      } catch (error) {
+        // What led to the call is stored; the call is made again when it is due.
+        this.#options.onProblem?.({ id, error });
+      }
+    };
+    await makeAll(first.mine);
+    return makeInstance(last);
+  }
 }
 
 function makeInstance<Context, Body>({ document, record }: LifecycleDocument): Instance<Context, Body> {

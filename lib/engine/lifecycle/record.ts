@@ -5,7 +5,7 @@ import { TwinlineError } from '../../errors.ts';
 import { isCount, isListWhere, isObject, isText } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { undefinedNames, withUndefined } from '../../json/lossless.ts';
-import type { DocumentStore, Exists, InsertResult, Kind, ReplaceResult, StoredDocument } from '../../store/store.ts';
+import type { StoredDocument } from '../../store/store.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import { type CallError, type MachineProblem, machineProblem, readFault, untakenFailure } from '../machine/failure.ts';
 import {
@@ -74,11 +74,12 @@ export function readRecord(document: StoredDocument, expected: Expected): Lifecy
     ...(raw.error !== undefined && { error: raw.error as unknown as CallError }),
     ...(raw.nodes !== undefined && { nodes: raw.nodes as string[] }),
   };
-  const fitting = raw.version === expected.version ? rest : expected.migrate?.(rest, raw.version as number);
-  if (!fitting) throw refuse(`it is of version ${raw.version}, this is version ${expected.version}`);
-  const { status } = expected.machine.resume({ state: fitting.state, context: fitting.context }); // throws for an unknown state
+  const current = raw.version === expected.version ? rest : expected.migrate?.(rest, raw.version as number);
+  if (!current) throw refuse(`it is of version ${raw.version}, this is version ${expected.version}`);
+  const { history: _, ...placed } = current;
+  const { status } = expected.machine.resume(placed); // throws for an unknown state
   return {
-    rest: status === 'done' && !fitting.status ? { ...fitting, status } : fitting,
+    rest: status === 'done' && !current.status ? { ...current, status } : current,
     timers: raw.timers as unknown as Timer[],
     calls: raw.calls as unknown as LifecycleCall[],
     at: raw.at as number,
@@ -167,13 +168,18 @@ export function firstStep(input: JsonObject, options: RecordStepOptions): Steppe
 
 /** The record after `event`, to which `at` is added; undefined when the machine does not take it where it is. */
 export function nextStep(record: LifecycleRecord, event: EventObject, options: RecordStepOptions): Stepped | undefined {
+  const { stepped, fault } = takeStep(record, event, options);
+  if (fault !== undefined) throw fault;
+  return stepped;
+}
+
+function takeStep(record: LifecycleRecord, event: EventObject, options: RecordStepOptions) {
   const { rest, timers, calls, steps, commands, completed } = record;
   const { at, machine, hops = 0 } = options;
   const live = machine.resume(calls.length ? { ...rest, calling: calls.map(({ id }) => id) } : rest);
   const result = step(machine, { live, timers, calls }, event, { at, hops, stamp: stampAt(at) });
-  return result.isTaken
-    ? applyStep(result, { steps: steps + 1, commands, ...(completed && { completed }) }, options)
-    : undefined;
+  const counts = { steps: steps + 1, commands, ...(completed && { completed }) };
+  return { stepped: result.isTaken ? applyStep(result, counts, options) : undefined, fault: result.fault };
 }
 
 /** What comes by itself: a timer, or the outcome of a call. */
@@ -195,7 +201,12 @@ export function ownStep(
   options: RecordStepOptions,
 ): Stepped | undefined {
   try {
-    const stepped = nextStep(record, event, { ...options, ...timerStep({ at: options.at, hops }, options.machine) });
+    const moment = timerStep({ at: options.at, hops }, options.machine);
+    const { stepped, fault } = takeStep(record, event, { ...options, ...moment });
+    if (stepped && fault !== undefined) {
+      const { record: before, facts } = stepped;
+      return { ...failedStep({ ...before, steps: record.steps }, { error: fault, event, call }, options.at), facts };
+    }
     if (stepped?.record.rest.status !== 'error') return stepped;
     return { ...stepped, problem: untakenFailure(options.machine.id, call ?? '', stepped.record.rest.error!) };
   } catch (error) {
@@ -210,7 +221,8 @@ export function failedStep(
   at: number,
 ): Stepped {
   const fault = readFault(error);
-  const rest = { ...record.rest, status: 'error', error: fault.told } as const;
+  const { state, context } = record.rest;
+  const rest = { state, context, status: 'error', error: fault.told } as const;
   return {
     record: { ...record, rest, timers: [], calls: [], at, steps: record.steps + 1 },
     facts: [],
@@ -223,10 +235,10 @@ const stampAt = (at: number) => (event: EventObject) => ({ ...event, at }) as Ev
 
 function applyStep(
   { live, timers, calls, newCalls, facts, transitions }: StepResult<LifecycleCall>,
-  { steps, ...kept }: Pick<LifecycleRecord, 'steps' | 'commands' | 'completed'>,
+  { steps, ...others }: Pick<LifecycleRecord, 'steps' | 'commands' | 'completed'>,
   { machine, id, at, leaseUntil }: RecordStepOptions,
 ): Stepped {
-  const made = newCalls.map(
+  const additions = newCalls.map(
     ({ id: call, service, input }: NewCall): LifecycleCall => ({
       id: call,
       service,
@@ -237,58 +249,8 @@ function applyStep(
     }),
   );
   return {
-    record: { rest: machine.rest(live), timers, calls: [...calls, ...made], at, steps, ...kept },
+    record: { rest: machine.rest(live), timers, calls: [...calls, ...additions], at, steps, ...others },
     facts: facts.map(({ name, params }) => ({ type: name, data: params })),
     event: transitions[0]!.event,
   };
-}
-
-/** What is to be noted about a step, in the same write. */
-export interface StepNote {
-  /** Milliseconds since 1970; a deadline has its own time, not the time of the write. */
-  readonly at: number;
-  /** Who asked for it; `system` for deadlines and answers. */
-  readonly by: string;
-  readonly action: string;
-  readonly facts: readonly LifecycleFact[];
-}
-
-export interface StepWrite {
-  readonly documents: DocumentStore;
-  readonly kind: Kind;
-  readonly id: string;
-  /** What is replaced; undefined: nothing is there, insert. */
-  readonly old: StoredDocument | undefined;
-  readonly body: JsonObject;
-  readonly entry: StepNote;
-}
-
-/** `conflict`: another writer was first. `exists`: the id, for an insert, or a unique value of the document is taken. */
-export type WriteResult =
-  | { readonly kind: 'written'; readonly document: StoredDocument }
-  | { readonly kind: 'conflict' }
-  | Exists;
-
-export type WriteStep = (write: StepWrite) => Promise<WriteResult>;
-
-/** What an insert or a replace of `body` by the store comes to. */
-export function toWritten(
-  { id, body }: Pick<StepWrite, 'id' | 'body'>,
-  result: InsertResult | ReplaceResult,
-): WriteResult {
-  if (result.kind === 'conflict' || result.kind === 'exists') return result;
-  return { kind: 'written', document: { id, revision: result.revision, body } };
-}
-
-/** Inserts or replaces the document and drops the entry. */
-export const plainWrite: WriteStep = async (write) => {
-  const { documents, kind, id, old, body } = write;
-  return toWritten(
-    write,
-    old ? await documents.replace(kind, id, old.revision, body) : await documents.insert(kind, id, body),
-  );
-};
-
-export function notFound(kind: Kind, id: string): TwinlineError {
-  return new TwinlineError('ERR_NOT_FOUND', `There is no ${kind.name} ${JSON.stringify(id)}.`);
 }

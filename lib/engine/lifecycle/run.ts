@@ -30,7 +30,6 @@ import {
   type LifecycleCall,
   type LifecycleRecord,
   nextStep,
-  notFound,
   type OwnEvent,
   ownStep,
   type RecordStepOptions,
@@ -38,46 +37,150 @@ import {
   type Stepped,
   toStored,
 } from './record.ts';
+import { notFound } from './write.ts';
 
-export function lifecycleRunner({
-  documents,
-  kind,
-  expected,
-  clock,
-  calls,
-  write,
-  fields,
-  inspector,
-  onStep,
-  onProblem,
-}: RunOptions) {
-  const { machine } = expected;
-  const open = (document: StoredDocument): LifecycleDocument => ({ document, record: readRecord(document, expected) });
-  const now = ({ record }: LifecycleDocument) => Math.max(record.at, clock.now());
-  const options = (id: string, at: number): RecordStepOptions => ({ machine, id, at, leaseUntil: calls.leaseUntil });
+type Decide<T> = (current: LifecycleDocument, at: number) => T | undefined;
 
-  const makeBody = (kept: JsonObject, record: LifecycleRecord): JsonObject => ({
-    ...kept,
-    ...fields?.(
-      record.rest,
-      record.calls.map(({ id }) => id),
-    ),
-    machine: toStored(expected, record),
-    dueAt: dueAt(record),
-  });
+/** A step to be written, and what it is to be noted as. `own`: it came by itself. */
+type DecidedStep = Stepped & { readonly noted: Omit<Noted, 'at'>; readonly own?: OwnEvent };
+
+interface TakenCommand {
+  readonly event: EventObject;
+  readonly key?: string;
+  readonly noted: Omit<Noted, 'at'>;
+}
+
+/** Reads and writes the documents of one lifecycle. */
+export class LifecycleRunner {
+  readonly #options: RunOptions;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+  }
+
+  open(document: StoredDocument): LifecycleDocument {
+    return { document, record: readRecord(document, this.#options.expected) };
+  }
+
+  isDue(current: LifecycleDocument): boolean {
+    return nextDue(current.record, this.#now(current)) !== undefined;
+  }
+
+  async insert(
+    id: string,
+    fields: JsonObject,
+    { input, ...noted }: Omit<Noted, 'at'> & { input: JsonObject },
+  ): Promise<Settled | Exists> {
+    const { documents, kind, clock, write } = this.#options;
+    const at = clock.now();
+    const { record, facts, event } = firstStep(input, this.#stepOptions(id, at));
+    const entry = { ...noted, at, facts };
+    const result = await write({ documents, kind, id, old: undefined, body: this.#makeBody(fields, record), entry });
+    // An insert expects no revision: nothing is in conflict with it.
+    if (result.kind !== 'written') return { ...result, kind: 'exists' };
+    const next = { document: result.document, record, mine: record.calls };
+    this.#show(next, undefined, event);
+    return next;
+  }
+
+  /** Fires the timers that are due and claims the calls that are, each in a write of its own, the earliest first. */
+  async settle(id: string): Promise<Settled> {
+    const { documents, kind, expected } = this.#options;
+    const mine: LifecycleCall[] = [];
+    for (let conflicts = 0; ; ) {
+      const document = await documents.get(kind, id);
+      if (!document) throw notFound(kind, id);
+      const current = this.open(document);
+      const due = nextDue(current.record, this.#now(current));
+      if (!due) return { ...current, mine };
+      const next = await this.#takeDue(current, due);
+      if (!next && ++conflicts >= COMMON_LIMITS.conflictsPerTurn) throw tooMany(expected.machine.id, id);
+      mine.push(...(next?.mine ?? []));
+    }
+  }
+
+  /** Gives the machine an event; `undefined` from `decide`: nothing is to be done. */
+  take(id: string, decide: Decide<TakenCommand>): Promise<Settled> {
+    const { machine } = this.#options.expected;
+    return this.#advance(id, (current, at) => {
+      const command = decide(current, at);
+      if (!command) return undefined;
+      const { event, key, noted } = command;
+      const step = nextStep(current.record, event, this.#stepOptions(id, at));
+      if (!step) throw untakenError(machine.id, event.type, current.record);
+      const commands = key === undefined ? step.record.commands : [...step.record.commands, key];
+      return { ...step, record: { ...step.record, commands }, noted };
+    });
+  }
+
+  /** Gives the machine the answer to one of its calls, once; or notes when to try again. */
+  answer(id: string, { key, tries }: LifecycleCall, answer: CallOutcome): Promise<Settled> {
+    return this.#advance(id, ({ record }, at) => {
+      const call = record.calls.find((other) => other.key === key);
+      // Somebody else has made a later try of it: a failure of this one says nothing.
+      if (!call || (!answer.ok && call.tries !== tries)) return undefined;
+      const outcome = this.#options.calls.outcome(call, answer);
+      const noted = { by: 'system', action: `${call.id} ${answer.ok ? 'answered' : 'failed'}` };
+      if ('again' in outcome) return { ...silent(withCall(record, outcome.again)), noted };
+      return { ...this.#closeCall(id, { record, call, event: outcome.event }, at), noted };
+    });
+  }
+
+  /** Gives the machine the answer that somebody brought from outside for the call of this key, once. */
+  async complete(id: string, key: string, answer: ServiceAnswer): Promise<{ next: Settled; fate: Completion }> {
+    let fate: Completion = 'not-waiting';
+    const next = await this.#advance(id, ({ record }, at) => {
+      const { calls: pending, completed = [] } = record;
+      const call = pending.find((other) => other.key === key);
+      fate = call ? 'completed' : completed.includes(key) ? 'already-completed' : 'not-waiting';
+      if (!call) return undefined;
+      const keys = [...completed, key].slice(-ENGINE_LIMITS.completionsKept);
+      const closing = { record: { ...record, completed: keys }, call, event: answerEvent(call.id, answer) };
+      return { ...this.#closeCall(id, closing, at), noted: { by: 'system', action: `${call.id} completed` } };
+    });
+    return { next, fate };
+  }
+
+  /** Leaves a document alone that cannot be read, so that it does not stand first among the due ones for ever. */
+  async putOff(document: StoredDocument): Promise<void> {
+    const { documents, kind, clock, write } = this.#options;
+    const at = clock.now();
+    const body = { ...document.body, dueAt: at + ENGINE_LIMITS.lifecyclePutOffMs };
+    const entry = { at, by: 'system', action: 'put off', facts: [] };
+    await write({ documents, kind, id: document.id, old: document, body, entry });
+  }
+
+  #now({ record }: LifecycleDocument): number {
+    return Math.max(record.at, this.#options.clock.now());
+  }
+
+  #stepOptions(id: string, at: number): RecordStepOptions {
+    const { expected, calls } = this.#options;
+    return { machine: expected.machine, id, at, leaseUntil: calls.leaseUntil };
+  }
+
+  #makeBody(others: JsonObject, record: LifecycleRecord): JsonObject {
+    const { fields, expected } = this.#options;
+    return {
+      ...others,
+      ...fields?.(
+        record.rest,
+        record.calls.map(({ id }) => id),
+      ),
+      machine: toStored(expected, record),
+      dueAt: dueAt(record),
+    };
+  }
 
   /** Shows a stored step to those who watch. */
-  function show(
-    { document, record }: LifecycleDocument,
-    from: LifecycleRecord | undefined,
-    event: string | undefined,
-  ): void {
+  #show({ document, record }: LifecycleDocument, from: LifecycleRecord | undefined, event: string | undefined): void {
     if (event === undefined) return;
+    const { onStep, inspector, kind, expected } = this.#options;
     onStep?.({ event, from: from?.rest.state, to: record.rest.state });
     if (!inspector?.isWatched()) return;
     inspector.emit({
       kind: 'step',
-      machine: machine.id,
+      machine: expected.machine.id,
       version: expected.version,
       key: `${kind.name}/${document.id}`,
       revision: document.revision,
@@ -88,185 +191,92 @@ export function lifecycleRunner({
     });
   }
 
-  async function insert(
-    id: string,
-    kept: JsonObject,
-    { input, ...noted }: Omit<Noted, 'at'> & { input: JsonObject },
-  ): Promise<Settled | Exists> {
-    const at = clock.now();
-    const { record, facts, event } = firstStep(input, options(id, at));
-    const entry = { ...noted, at, facts };
-    const written = await write({ documents, kind, id, old: undefined, body: makeBody(kept, record), entry });
-    // An insert expects no revision: nothing is in conflict with it.
-    if (written.kind !== 'written') return { ...written, kind: 'exists' };
-    const settled = { document: written.document, record, mine: record.calls };
-    show(settled, undefined, event);
-    return settled;
-  }
-
   /** Undefined when another writer was first. Throws ERR_EXISTS when a unique value of the document is taken. */
-  async function replace(
-    { document, record: before }: LifecycleDocument,
+  async #replace(
+    { document: old, record: before }: LifecycleDocument,
     { record, facts, event, problem }: Stepped,
     note: Noted,
   ): Promise<Settled | undefined> {
-    const body = makeBody(document.body, record);
-    const written = await write({ documents, kind, id: document.id, old: document, body, entry: { ...note, facts } });
-    if (written.kind === 'exists') throw takenError(kind.name, document.id, written.index);
-    if (written.kind === 'conflict') return undefined;
-    show({ document: written.document, record }, before, event);
-    if (problem) onProblem?.({ id: document.id, ...problem });
-    const known = new Set(before.calls.map(({ key, tries }) => `${key} ${tries}`));
-    const mine = record.calls.filter(({ key, tries }) => !known.has(`${key} ${tries}`));
-    return { document: written.document, record, mine };
+    const { documents, kind, write, onProblem } = this.#options;
+    const { id } = old;
+    const body = this.#makeBody(old.body, record);
+    const result = await write({ documents, kind, id, old, body, entry: { ...note, facts } });
+    if (result.kind === 'exists') throw takenError(kind.name, id, result.index);
+    if (result.kind === 'conflict') return undefined;
+    const { document } = result;
+    this.#show({ document, record }, before, event);
+    if (problem) onProblem?.({ id, ...problem });
+    const tries = new Set(before.calls.map((call) => `${call.key} ${call.tries}`));
+    const mine = record.calls.filter((call) => !tries.has(`${call.key} ${call.tries}`));
+    return { document, record, mine };
   }
 
   // What comes by itself and cannot be stored cannot be stored when it comes again: then the machine has failed where it was before.
-  async function replaceOwn(opened: LifecycleDocument, step: Stepped, { noted, ...own }: OwnEvent & { noted: Noted }) {
+  async #replaceOwn(current: LifecycleDocument, step: Stepped, { noted, ...own }: OwnEvent & { noted: Noted }) {
     try {
-      return await replace(opened, step, noted);
+      return await this.#replace(current, step, noted);
     } catch (error) {
-      if (!(error instanceof TwinlineError) || error.retry || opened.record.rest.status) throw error;
-      return replace(opened, failedStep(opened.record, { ...own, error }, noted.at), noted);
+      if (!(error instanceof TwinlineError) || error.retry || current.record.rest.status) throw error;
+      return this.#replace(current, failedStep(current.record, { ...own, error }, noted.at), noted);
     }
   }
 
-  function fire(opened: LifecycleDocument, timer: Timer) {
-    const { record, document } = opened;
+  #takeDue(current: LifecycleDocument, due: Timer | LifecycleCall): Promise<Settled | undefined> {
+    if ('event' in due) return this.#fire(current, due);
+    return due.later ? this.#expire(current, due) : this.#claim(current, due);
+  }
+
+  #fire(current: LifecycleDocument, timer: Timer) {
+    const { record, document } = current;
     const { event } = timer;
-    const left = { ...record, timers: removeTimer(record.timers, timer) };
+    const rest = { ...record, timers: removeTimer(record.timers, timer) };
     const at = Math.max(record.at, timer.at);
-    const step = ownStep(left, { event, hops: timer.hops }, options(document.id, at)) ?? silent(left);
-    return replaceOwn(opened, step, { event, noted: { at, by: 'system', action: 'deadline' } });
+    const step = ownStep(rest, { event, hops: timer.hops }, this.#stepOptions(document.id, at)) ?? silent(rest);
+    return this.#replaceOwn(current, step, { event, noted: { at, by: 'system', action: 'deadline' } });
   }
 
   // The machine goes on as one that waits for this answer; it may not need it any more.
-  function closeCall(id: string, { record, call, event }: ClosingCall, at: number): Stepped & { own: OwnEvent } {
+  #closeCall(id: string, { record, call, event }: ClosingCall, at: number): Stepped & { own: OwnEvent } {
     const own = { event, call: call.id };
-    const { record: next, ...told } = ownStep(record, own, options(id, at)) ?? silent(record);
-    return { ...told, record: { ...next, calls: next.calls.filter((other) => other.key !== call.key) }, own };
+    const { record: next, ...others } = ownStep(record, own, this.#stepOptions(id, at)) ?? silent(record);
+    return { ...others, record: { ...next, calls: next.calls.filter((other) => other.key !== call.key) }, own };
   }
 
   // Nobody has brought its answer in time.
-  function expire(opened: LifecycleDocument, call: LifecycleCall) {
-    const { record, document } = opened;
+  #expire(current: LifecycleDocument, call: LifecycleCall) {
+    const { record, document } = current;
     const at = Math.max(record.at, call.at);
     const event = answerEvent(call.id, lateAnswer(call.service));
-    const step = closeCall(document.id, { record, call, event }, at);
-    return replaceOwn(opened, step, { ...step.own, noted: { at, by: 'system', action: `${call.id} failed` } });
+    const step = this.#closeCall(document.id, { record, call, event }, at);
+    return this.#replaceOwn(current, step, { ...step.own, noted: { at, by: 'system', action: `${call.id} failed` } });
   }
 
-  function claim(opened: LifecycleDocument, call: LifecycleCall) {
-    return replace(opened, silent(withCall(opened.record, calls.claim(call))), {
-      at: now(opened),
-      by: 'system',
-      action: `${call.id} again`,
-    });
-  }
-
-  /** Fires the timers that are due and claims the calls that are, each in a write of its own, the earliest first. */
-  async function settle(id: string): Promise<Settled> {
-    const mine: LifecycleCall[] = [];
-    for (let conflicts = 0; ; ) {
-      const document = await documents.get(kind, id);
-      if (!document) throw notFound(kind, id);
-      const opened = open(document);
-      const next = nextDue(opened.record, now(opened));
-      if (!next) return { ...opened, mine };
-      const done =
-        'event' in next
-          ? await fire(opened, next)
-          : next.later
-            ? await expire(opened, next)
-            : await claim(opened, next);
-      if (!done && ++conflicts >= COMMON_LIMITS.conflictsPerTurn) throw tooMany(machine.id, id);
-      mine.push(...(done?.mine ?? []));
-    }
+  #claim(current: LifecycleDocument, call: LifecycleCall) {
+    const record = withCall(current.record, this.#options.calls.claim(call));
+    return this.#replace(current, silent(record), { at: this.#now(current), by: 'system', action: `${call.id} again` });
   }
 
   /** One write on what has settled, decided anew as long as other writers are first; undefined: there is none to make. */
-  async function advance(
-    id: string,
-    decide: (opened: Settled, at: number) => (Stepped & { noted: Omit<Noted, 'at'>; own?: OwnEvent }) | undefined,
-  ): Promise<Settled> {
+  async #advance(id: string, decide: Decide<DecidedStep>): Promise<Settled> {
     const mine: LifecycleCall[] = [];
-    const owing = (opened: LifecycleDocument): Settled => {
-      const pending = new Set(opened.record.calls.map(({ key }) => key));
-      return { ...opened, mine: mine.filter(({ key }) => pending.has(key)) };
+    const withCalls = (current: LifecycleDocument): Settled => {
+      const pending = new Set(current.record.calls.map(({ key }) => key));
+      return { ...current, mine: mine.filter(({ key }) => pending.has(key)) };
     };
     // Not `update` of the store: what is due is settled before each try, in writes of its own.
     for (let conflicts = 0; conflicts < COMMON_LIMITS.conflictsPerTurn; conflicts++) {
-      const settled = await settle(id);
-      mine.push(...settled.mine);
-      const at = now(settled);
-      const step = decide(settled, at);
-      if (!step) return owing(settled);
-      const note = { ...step.noted, at };
-      const stored = await (step.own
-        ? replaceOwn(settled, step, { ...step.own, noted: note })
-        : replace(settled, step, note));
-      mine.push(...(stored?.mine ?? []));
-      if (stored) return owing(stored);
+      const current = await this.settle(id);
+      mine.push(...current.mine);
+      const at = this.#now(current);
+      const step = decide(current, at);
+      if (!step) return withCalls(current);
+      const noted = { ...step.noted, at };
+      const next = await (step.own
+        ? this.#replaceOwn(current, step, { ...step.own, noted })
+        : this.#replace(current, step, noted));
+      mine.push(...(next?.mine ?? []));
+      if (next) return withCalls(next);
     }
-    throw tooMany(machine.id, id);
+    throw tooMany(this.#options.expected.machine.id, id);
   }
-
-  return {
-    open,
-    insert,
-    settle,
-    isDue: (opened: LifecycleDocument) => nextDue(opened.record, now(opened)) !== undefined,
-    /** Gives the machine an event; `undefined` from `decide`: nothing is to be done. */
-    take: (
-      id: string,
-      decide: (
-        opened: LifecycleDocument,
-        at: number,
-      ) => { event: EventObject; key?: string; noted: Omit<Noted, 'at'> } | undefined,
-    ) =>
-      advance(id, (opened, at) => {
-        const asked = decide(opened, at);
-        const step = asked && nextStep(opened.record, asked.event, options(id, at));
-        if (!asked) return undefined;
-        if (!step) throw untakenError(machine.id, asked.event.type, opened.record);
-        const commands = asked.key === undefined ? step.record.commands : [...step.record.commands, asked.key];
-        return { ...step, record: { ...step.record, commands }, noted: asked.noted };
-      }),
-    /** Gives the machine the answer to one of its calls, once; or notes when to try again. */
-    answer: (id: string, { key, tries }: LifecycleCall, answer: CallOutcome) =>
-      advance(id, ({ record }, at) => {
-        const call = record.calls.find((other) => other.key === key);
-        // Somebody else has made a later try of it: a failure of this one says nothing.
-        if (!call || (!answer.ok && call.tries !== tries)) return undefined;
-        const outcome = calls.outcome(call, answer);
-        const note = { by: 'system', action: `${call.id} ${answer.ok ? 'answered' : 'failed'}` };
-        if ('again' in outcome) return { ...silent(withCall(record, outcome.again)), noted: note };
-        return { ...closeCall(id, { record, call, event: outcome.event }, at), noted: note };
-      }),
-    /** Gives the machine the answer that somebody brought from outside for the call of this key, once. */
-    complete: async (
-      id: string,
-      key: string,
-      answer: ServiceAnswer,
-    ): Promise<{ settled: Settled; fate: Completion }> => {
-      let fate: Completion = 'not-waiting';
-      const settled = await advance(id, ({ record }, at) => {
-        const { calls: pending, completed = [] } = record;
-        const call = pending.find((other) => other.key === key);
-        fate = call ? 'completed' : completed.includes(key) ? 'already-completed' : 'not-waiting';
-        if (!call) return undefined;
-        const kept = [...completed, key].slice(-ENGINE_LIMITS.completionsKept);
-        const closing = { record: { ...record, completed: kept }, call, event: answerEvent(call.id, answer) };
-        return { ...closeCall(id, closing, at), noted: { by: 'system', action: `${call.id} completed` } };
-      });
-      return { settled, fate };
-    },
-    /** Leaves a document alone that cannot be read, so that it does not stand first among the due ones for ever. */
-    putOff: async (document: StoredDocument) => {
-      const at = clock.now();
-      const body = { ...document.body, dueAt: at + ENGINE_LIMITS.lifecyclePutOffMs };
-      const entry = { at, by: 'system', action: 'put off', facts: [] };
-      await write({ documents, kind, id: document.id, old: document, body, entry });
-    },
-  };
 }

@@ -3,7 +3,7 @@
 import type { AnyActorRef, EventObject } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import type { Json } from '../../json/json.ts';
-import { findLoss } from '../../json/lossless.ts';
+import { findLoss, tellLoss } from '../../json/lossless.ts';
 
 /** What a step asks the engine to do; nothing has been done yet. */
 export type Effect =
@@ -96,10 +96,7 @@ export function checkLossless(
 ): void {
   const loss = findLoss(value, options);
   if (!loss) return;
-  throw new TwinlineError(
-    'ERR_MACHINE',
-    `Machine "${machine}" cannot be stored: ${what} holds ${loss.what}${loss.path && ` at "${loss.path.slice(0, 200)}"`}, which JSON would change. Keep texts, numbers, true, false, null, lists and plain objects.`,
-  );
+  throw new TwinlineError('ERR_MACHINE', `Machine "${machine}" cannot be stored: ${what} holds ${tellLoss(loss)}`);
 }
 
 /** What the actions of a step ask for. Throws ERR_MACHINE where that cannot be kept. */

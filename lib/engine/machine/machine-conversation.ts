@@ -4,10 +4,11 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, EventObject, SnapshotFrom } from 'xstate';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
-import { isObject, requireGiven } from '../../given.ts';
-import type { Json, JsonObject } from '../../json/json.ts';
+import { requireGiven } from '../../given.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { listTexts, MASK } from '../../redact.ts';
 import type { CallPolicy, Conversation, Reply, ShownForms, View } from '../conversation.ts';
+import { checkEvent, isOwnType } from './events.ts';
 import type { Statechart } from './statechart.ts';
 import { compileMachine, type Machine } from './transition.ts';
 
@@ -86,17 +87,17 @@ export function machineConversation<M extends Machine | Statechart>(
     machine,
     read: (view, input) => {
       const { read } = options;
-      if (typeof input !== 'string' || !show) return checkEvent(machine, input);
+      if (typeof input !== 'string' || !show) return checkEvent(machine.id, input);
       const text = input.trim();
       if (text === '' || view.waiting) return undefined;
       if (!read) return isOwnType(text) && findDescriptor(machine, text) === text ? { type: text } : undefined;
-      const event = run(machine, 'read', () => read(makeSnapshot(machine, view) as never, text));
+      const event = run(machine, 'read', () => read(machine.resume(view) as never, text));
       if (event === undefined || typeof event === 'string') return event;
-      checkEvent(machine, event as Json);
+      checkEvent(machine.id, event);
       return findDescriptor(machine, event.type) === undefined ? undefined : event;
     },
     takesWhileCalling: true,
-    render: show ? (view) => show(makeSnapshot(machine, view)) : renderState,
+    render: show ? (view) => show(machine.resume(view)) : renderState,
     waitText: (view) => wait ?? (show ? DEFAULT_WAIT : renderState(view).text),
     redact: (context) => (secrets.length ? omit(context, secrets) : context),
     callPolicy: (id) => ({ ...DEFAULT_CALL_POLICY, secret: secrets.length > 0, ...options.calls?.[id] }),
@@ -129,31 +130,15 @@ function run<T>({ id }: Machine, name: 'read' | 'render', work: () => T): T {
   }
 }
 
-const makeSnapshot = (machine: Machine, { state, context }: Pick<View, 'state' | 'context'>): AnyMachineSnapshot =>
-  machine.resume({ state, context });
-
 function omit(context: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(context).filter(([name]) => !names.includes(name)));
-}
-
-// `xstate.…` events belong to the engine: `xstate.stop` from outside would stop the machine.
-const isOwnType = (type: string): boolean => type !== '' && type !== '*' && !type.startsWith('xstate.');
-
-function checkEvent(machine: Machine, input: Json): EventObject {
-  const type = isObject(input) ? input.type : undefined;
-  if (typeof type !== 'string' || !isOwnType(type))
-    throw new TwinlineError(
-      'ERR_INPUT',
-      `Machine "${machine.id}" takes events { "type": "…" }; got ${JSON.stringify(type ?? null)}. Types that begin with "xstate." are not accepted.`,
-    );
-  return input as unknown as EventObject;
 }
 
 /** By which words of its config the machine may take an event of this type; undefined when by none. */
 function findDescriptor({ source }: Machine, type: string): string | undefined {
   const events = source.events as readonly string[];
   if (events.includes(type)) return type;
-  return events.find((one) => one === '*' || (one.endsWith('.*') && type.startsWith(one.slice(0, -1))));
+  return events.find((one) => one === '*' || (one.endsWith('.*') && `${type}.`.startsWith(one.slice(0, -1))));
 }
 
 interface Watching {
@@ -180,8 +165,8 @@ function showToWatchers(machine: Machine, { isOpen, isHidden, show, hasSecrets }
       reply: (view) => {
         if (!show) return renderState(view).text;
         try {
-          const snapshot = makeSnapshot(machine, { ...view, context: refuseHidden(view.context, isHidden) });
-          return show({ ...snapshot, output: undefined } as AnyMachineSnapshot).text;
+          const { output: _, error: __, ...shown } = view;
+          return show(machine.resume({ ...shown, context: refuseHidden(view.context, isHidden) })).text;
         } catch {
           return HIDDEN_SCREEN;
         }

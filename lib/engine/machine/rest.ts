@@ -25,22 +25,72 @@ export interface AtRest {
 
 export type Scope = ActorScope<AnyMachineSnapshot, EventObject>;
 
-/** A machine that has ended, as it was. */
-export function endAs(fresh: AnyMachineSnapshot, { context, status, output, error }: AtRest): AnyMachineSnapshot {
-  return { ...fresh, context, status, output, error } as unknown as AnyMachineSnapshot;
+/** Snapshots of a machine at rest, one for each state value: into one of them a step puts the context. */
+export class Templates {
+  readonly #source: AnyStateMachine;
+  readonly #snapshots = new Map<string, AnyMachineSnapshot>();
+  readonly #onNew: (template: AnyMachineSnapshot) => void;
+
+  constructor(source: AnyStateMachine, onNew: (template: AnyMachineSnapshot) => void) {
+    this.#source = source;
+    this.#onNew = onNew;
+  }
+
+  /** Undefined when the machine does not have this state. */
+  find(state: StateValue): AnyMachineSnapshot | undefined {
+    const key = typeof state === 'string' ? state : JSON.stringify(state);
+    const cached = this.#snapshots.get(key);
+    if (cached || !isState(this.#source.root, state)) return cached;
+    const template = this.#source.resolveState({ value: state, context: {} });
+    this.#snapshots.set(key, template);
+    this.#onNew(template);
+    return template;
+  }
+
+  /** What a rest is put into. Throws ERR_RECORD when the machine does not have its state; never falls back to the initial one. */
+  get({ state, nodes, status }: Pick<AtRest, 'state' | 'nodes' | 'status'>): AnyMachineSnapshot {
+    const template = this.find(state);
+    if (template) return template;
+    const source = this.#source;
+    // XState may leave a parallel state without one of its regions, or a compound state without an inner one.
+    if ((nodes || status) && isState(source.root, state, { isPartial: true }))
+      return source.resolveState({ value: {}, context: {} });
+    throw unknownStateError(source.id, state);
+  }
 }
 
-/** The rest of a live snapshot; its context is not copied. */
+/** A machine that has ended, as it was. */
+export function endAs(fresh: AnyMachineSnapshot, rest: AtRest): AnyMachineSnapshot {
+  const { state: value, context, status, output, error } = rest;
+  return { ...fresh, value, context, status, output, error } as unknown as AnyMachineSnapshot;
+}
+
+/** The snapshot with exactly the active states that the rest names. Throws ERR_RECORD for one that does not exist. */
+export function withActive(
+  live: AnyMachineSnapshot,
+  { state: value, nodes = [] }: AtRest,
+  nodesById: ReadonlyMap<string, AnyStateNode>,
+): AnyMachineSnapshot {
+  const active = nodes.map((id) => {
+    const node = nodesById.get(id);
+    if (!node) throw unknownStateError((live.machine as AnyStateMachine).id, id);
+    return node;
+  });
+  const tags = new Set(active.flatMap((node) => node.tags));
+  return { ...live, status: 'active', value, tags, _nodes: active } as unknown as AnyMachineSnapshot;
+}
+
+/** The rest of a live snapshot; its context is not copied. One that has ended has no use for its history. */
 export function toRest(live: AnyMachineSnapshot): AtRest {
   const state = live.value as StateValue;
   const context = live.context as JsonObject;
+  if (live.status !== 'active') return { state, context, ...describeEnd(live) };
   let history: Record<string, readonly string[]> | undefined;
   for (const id in live.historyValue) {
     history ??= {};
     history[id] = (live.historyValue as Record<string, { id: string }[]>)[id]!.map((node) => node.id);
   }
-  if (live.status === 'active') return history ? { state, context, history } : { state, context };
-  return { state, context, ...(history && { history }), ...describeEnd(live) };
+  return history ? { state, context, history } : { state, context };
 }
 
 function describeEnd({ status, output, error }: AnyMachineSnapshot): Pick<AtRest, 'status' | 'output' | 'error'> {
@@ -72,7 +122,8 @@ export function restore(
   // XState looks for actors in the context and changes what looks like one; it gets none to look at.
   const persisted = { status: fresh.status, value: rest.state, context: {}, children, historyValue };
   const restored = source.restoreSnapshot(persisted as never, scope as never);
-  return { ...restored, context: rest.context } as AnyMachineSnapshot;
+  // XState would leave out a history that remembers no state.
+  return { ...restored, context: rest.context, historyValue } as AnyMachineSnapshot;
 }
 
 type Nodes = AnyMachineSnapshot['_nodes'];
@@ -86,33 +137,34 @@ const isLeaf = ({ type }: AnyStateNode): boolean => type === 'atomic' || type ==
 export function withNodes(
   rest: AtRest,
   { _nodes: nodes }: AnyMachineSnapshot,
-  { restored, isOrdered }: { readonly restored: Nodes; readonly isOrdered: boolean },
+  { restored, isOrdered }: { readonly restored: Nodes | undefined; readonly isOrdered: boolean },
 ): AtRest {
-  const isSame = nodes.length === restored.length && nodes.every((node) => restored.includes(node));
-  const leaves = isOrdered ? restored.filter(isLeaf) : [];
+  const isSame = nodes.length === restored?.length && nodes.every((node) => restored.includes(node));
+  const leaves = isOrdered && restored ? restored.filter(isLeaf) : [];
   if (isSame && nodes.filter(isLeaf).every((node, at) => !isOrdered || node === leaves[at])) return rest;
   return { ...rest, nodes: nodes.map(({ id }) => id) };
 }
 
 /**
- * Whether the machine has this state. XState looks states up through the prototype, so `constructor` or `{}` would silently become the
- * initial one.
+ * Whether the machine has this state; with `isPartial`, whether it has every state that the value names. XState looks states up through
+ * the prototype, so `constructor` or `{}` would silently become the initial one.
  */
-export function isState(node: AnyStateNode, value: unknown): boolean {
+function isState(node: AnyStateNode, value: unknown, { isPartial = false } = {}): boolean {
   const has = (key: string) => Object.hasOwn(node.states, key) && node.states[key]!.type !== 'history';
   if (typeof value === 'string') return has(value) && isLeaf(node.states[value]!);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const keys = Object.keys(value);
+  const isWithin = (key: string) => isState(node.states[key]!, (value as JsonObject)[key], { isPartial });
+  if (isPartial) return keys.every((key) => has(key) && isWithin(key));
   const isParallel = node.type === 'parallel';
   const regions = isParallel ? Object.keys(node.states).filter(has).length : node.type === 'compound' ? 1 : 0;
   // XState may leave out regions of a parallel state when it follows a history.
   if (keys.length > regions || (regions > 0 && !keys.length)) return false;
   // Regions of a parallel state that have no states of their own are written as {}; other states without any are not.
-  const isInside = (child: AnyStateNode, inner: unknown) => (isParallel || !isLeaf(child)) && isState(child, inner);
-  return keys.every((key) => has(key) && isInside(node.states[key]!, (value as JsonObject)[key]));
+  return keys.every((key) => has(key) && (isParallel || !isLeaf(node.states[key]!)) && isWithin(key));
 }
 
-export function unknownStateError(machine: string, state: unknown): TwinlineError {
+function unknownStateError(machine: string, state: unknown): TwinlineError {
   const text = JSON.stringify(state)?.slice(0, 100);
   return new TwinlineError('ERR_RECORD', `Cannot resume machine "${machine}": it has no state ${text}.`);
 }

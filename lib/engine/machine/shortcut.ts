@@ -20,7 +20,7 @@ import type { JsonObject } from '../../json/json.ts';
 export type Vocabulary = 'pure' | 'any';
 
 type StepInput = { readonly context: JsonObject; readonly event: EventObject };
-type Compute<T> = (given: StepInput, params: unknown) => T;
+type Compute<T> = (input: StepInput, params: unknown) => T;
 
 /** A function of the machine's vocabulary with the parameters that stand in its config. */
 interface VocabularyCall<T> {
@@ -64,10 +64,10 @@ export interface Shortcuts {
 /** For a machine whose guards and assigns compute from context, event and parameters alone. */
 export function shortcuts(source: AnyStateMachine, template: (state: StateValue) => AnyMachineSnapshot): Shortcuts {
   // A snapshot made from a template has the template's own list of states, no history and no running calls.
-  const known = new WeakMap<object, Map<string, readonly ShortTransition[] | undefined>>();
+  const waysByNodes = new WeakMap<object, Map<string, readonly ShortTransition[] | undefined>>();
 
   const findLiveWays = (live: AnyMachineSnapshot, type: string): readonly ShortTransition[] | undefined => {
-    const byEvent = known.get(live._nodes);
+    const byEvent = waysByNodes.get(live._nodes);
     if (!byEvent || byEvent.has(type)) return byEvent?.get(type);
     const ways = findWays(source, { live, type, template });
     byEvent.set(type, ways);
@@ -75,7 +75,7 @@ export function shortcuts(source: AnyStateMachine, template: (state: StateValue)
   };
 
   return {
-    admit: ({ _nodes }) => void known.set(_nodes, new Map()),
+    admit: ({ _nodes }) => void waysByNodes.set(_nodes, new Map()),
     step: (live, event) => {
       const ways = findLiveWays(live, event.type);
       if (!ways) return undefined;
@@ -167,8 +167,8 @@ function findGuard(source: AnyStateMachine, guard: unknown): VocabularyCall<bool
 
 function findAssign(source: AnyStateMachine, action: unknown): VocabularyCall<object> | undefined {
   const { name, params } = readReference(action) ?? {};
-  const made = name === undefined ? undefined : (source.implementations.actions[name] as unknown);
-  const { type, assignment } = (made ?? {}) as { type?: unknown; assignment?: unknown };
+  const implementation = name === undefined ? undefined : (source.implementations.actions[name] as unknown);
+  const { type, assignment } = (implementation ?? {}) as { type?: unknown; assignment?: unknown };
   return type === 'xstate.assign' && typeof assignment === 'function'
     ? { compute: assignment as Compute<object>, params }
     : undefined;

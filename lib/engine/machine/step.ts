@@ -73,6 +73,8 @@ export interface StepResult<Call extends Identified> extends MachineState<Call> 
   readonly transitions: readonly Transition[];
   /** False: the machine ignores this event where it is. */
   readonly isTaken: boolean;
+  /** What the machine threw on an event that it had sent to itself. All else is as it was before that event. */
+  readonly fault?: unknown;
 }
 
 /** The type of the event that a machine begins with. */
@@ -85,10 +87,15 @@ const BEGIN = 'xstate.init';
 export function begin(machine: Machine, input: JsonObject, options: StepOptions): StepResult<never> {
   const run = startRun<never>(machine, { timers: [], calls: [] }, options);
   apply(run, machine.begin(input), { event: BEGIN, from: null });
-  return runToRest(run);
+  const { fault } = runToRest(run);
+  if (fault !== undefined) throw fault;
+  return run;
 }
 
-/** The rest after an event and all that it leads to at once. Throws as {@link begin}. A machine that has ended takes nothing. */
+/**
+ * The rest after an event and all that it leads to at once. Throws as {@link begin}, but for events that the machine sends to itself:
+ * what it throws on one of them is the `fault` of the result. A machine that has ended takes nothing.
+ */
 export function step<Call extends Identified>(
   machine: Machine,
   state: MachineState<Call>,
@@ -141,6 +148,7 @@ interface StepInProgress<Call extends Identified> extends StepResult<Call> {
   /** The events that led to the one that is being taken. */
   hops: number;
   isTaken: boolean;
+  fault?: unknown;
   /** Events that the machine has sent to itself and not taken yet. */
   queue: readonly SentEvent[];
 }
@@ -185,8 +193,14 @@ function runToRest<Call extends Identified>(run: StepInProgress<Call>): StepResu
     const events = run.queue;
     run.queue = EMPTY;
     for (const { event, hops } of events) {
+      const { live, facts } = run;
+      const before = facts.length;
       run.hops = hops;
-      take(run, event);
+      try {
+        take(run, event);
+      } catch (fault) {
+        return Object.assign(run, { live, facts: facts.slice(0, before), fault });
+      }
     }
   }
   return run;

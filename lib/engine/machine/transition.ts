@@ -5,7 +5,13 @@
 // state value, into which only the context is put. A record with history or running calls takes XState's own restore.
 // Plain steps of pure machines take a shortcut (shortcut.ts).
 
-import { type AnyMachineSnapshot, type AnyStateMachine, createActor, type EventObject, type StateValue } from 'xstate';
+import {
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type AnyStateNode,
+  createActor,
+  type EventObject,
+} from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
@@ -16,11 +22,12 @@ import {
   checkLossless,
   droppedError,
   type Effect,
+  type EffectOptions,
   listEffects,
   readInput,
 } from './effects.ts';
-import { type AtRest, endAs, isState, restore, type Scope, toRest, unknownStateError, withNodes } from './rest.ts';
-import { shortcuts, type Vocabulary } from './shortcut.ts';
+import { type AtRest, endAs, restore, type Scope, Templates, toRest, withActive, withNodes } from './rest.ts';
+import { type Shortcuts, shortcuts, type Vocabulary } from './shortcut.ts';
 import {
   boundedMachine,
   findInvokedServices,
@@ -73,92 +80,113 @@ export const NO_EVENT: EventObject = { type: 'xstate.init' };
  * compileMachine(createMachine({ id: 'light', initial: 'red', states: { red: {} } })).id; // → 'light'
  */
 export function compileMachine(chart: Statechart, vocabulary: Vocabulary = 'any'): Machine {
-  // Flows build a machine for themselves; what others pass in stays as it is.
-  const source = boundedMachine(chart, { isOwn: vocabulary === 'pure' });
-  const nodes = listNodes(source);
-  if (vocabulary === 'any') refuseUnsupported(source, nodes);
-  const services = findInvokedServices(nodes);
-  const ownServices = findOwnServices(source, nodes);
-  const nodesById = new Map(nodes.map((node) => [node.id, node]));
-  // XState works out the input of an invoke only when it knows the actor; here the services stand outside of the machine.
-  for (const name of [...services.values()].flatMap((names) => [...names]))
-    source.implementations.actors[name] = UNANSWERED;
-  let done: ActionRecord[] = [];
-  const scope = inertScope(source, (action) => done.push(action));
-  const templates = new Map<string, AnyMachineSnapshot>();
+  return new CompiledMachine(chart, vocabulary);
+}
 
-  const stepTo = (live: AnyMachineSnapshot, before: unknown): Step => {
-    if (vocabulary === 'any') checkStep(live, before);
-    return { live, effects: done.length ? listEffects(done, effectsOf) : NONE };
-  };
-  const effectsOf = { machine: source.id, self: scope.self, services };
-  const checkStep = ({ context, children, status, output }: AnyMachineSnapshot, before: unknown): void => {
-    for (const id in children) if (!services.has(id)) throw droppedError(source.id, 'spawns a child');
-    if (context !== before) checkLossless(source.id, 'its context', context, { keepsUndefined: true });
-    if (status === 'done' && output !== undefined) checkLossless(source.id, 'its output', output);
-  };
+class CompiledMachine implements Machine {
+  readonly id: string;
+  readonly source: AnyStateMachine;
+  readonly services: Services;
+  readonly longestChain: number;
+  /** By the id of the invoke. */
+  readonly #invoked: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly #nodesById: ReadonlyMap<string, AnyStateNode>;
+  readonly #hasParallel: boolean;
+  /** Which of several eventless transitions is taken first is then told by the order of the active states. */
+  readonly #isOrdered: boolean;
+  readonly #isChecked: boolean;
+  readonly #templates: Templates;
+  readonly #shortcuts: Shortcuts | undefined;
+  readonly #scope: Scope;
+  readonly #effectOptions: EffectOptions;
+  /** Of the step under way. */
+  #actions: ActionRecord[] = [];
 
-  const template = (state: StateValue): AnyMachineSnapshot => {
-    const key = typeof state === 'string' ? state : JSON.stringify(state);
-    const known = templates.get(key);
-    if (known) return known;
-    if (!isState(source.root, state)) throw unknownStateError(source.id, state);
-    const made = attempt(source.id, () => source.resolveState({ value: state, context: {} }));
-    templates.set(key, made);
-    short?.admit(made);
-    return made;
-  };
-  const short = vocabulary === 'pure' ? shortcuts(source, template) : undefined;
+  constructor(chart: Statechart, vocabulary: Vocabulary) {
+    const isPure = vocabulary === 'pure';
+    // Flows build a machine for themselves; what others pass in stays as it is.
+    const source = boundedMachine(chart, { isOwn: isPure });
+    const nodes = listNodes(source);
+    if (!isPure) refuseUnsupported(source, nodes);
+    this.id = source.id;
+    this.source = source;
+    this.services = findOwnServices(source, nodes);
+    this.longestChain = ENGINE_LIMITS.hopsPerTurn + (isPure ? 0 : nodes.length);
+    this.#invoked = findInvokedServices(nodes);
+    this.#nodesById = new Map(nodes.map((node) => [node.id, node]));
+    this.#hasParallel = nodes.some(({ type }) => type === 'parallel');
+    this.#isOrdered = nodes.some(({ always }) => always !== undefined);
+    this.#isChecked = !isPure;
+    // XState works out the input of an invoke only when it knows the actor; here the services stand outside of the machine.
+    for (const name of [...this.#invoked.values()].flatMap((names) => [...names]))
+      source.implementations.actors[name] = UNANSWERED;
+    this.#templates = new Templates(source, (template) => this.#shortcuts?.admit(template));
+    this.#shortcuts = isPure ? shortcuts(source, (state) => this.#templates.get({ state })) : undefined;
+    this.#scope = inertScope(source, (action) => this.#actions.push(action));
+    this.#effectOptions = { machine: source.id, self: this.#scope.self, services: this.#invoked };
+  }
 
-  const isParallel = nodes.some(({ type }) => type === 'parallel');
-  // Which of several eventless transitions is taken first.
-  const isOrdered = nodes.some(({ always }) => always !== undefined);
+  begin(input?: JsonObject): Step {
+    const { id, source } = this;
+    this.#actions = [];
+    const live = attempt(id, () => source.getInitialSnapshot(this.#scope, input) as AnyMachineSnapshot);
+    if (live.status === 'error') throw wrapError(id, live.error);
+    return this.#finish(live, undefined);
+  }
 
-  return {
-    id: source.id,
-    source,
-    services: ownServices,
-    longestChain: ENGINE_LIMITS.hopsPerTurn + (vocabulary === 'pure' ? 0 : nodes.length),
-    begin: (input) => {
-      done = [];
-      const live = attempt(source.id, () => source.getInitialSnapshot(scope, input) as AnyMachineSnapshot);
-      if (live.status === 'error') throw wrapError(source.id, live.error);
-      return stepTo(live, undefined);
-    },
-    resume: (rest) => {
-      const fresh = template(rest.state);
-      if (rest.status) return endAs(fresh, rest);
-      const live =
-        rest.history || rest.calling?.length
-          ? attempt(source.id, () => restore(fresh, scope, { rest, services, nodesById }))
-          : ({ ...fresh, context: rest.context } as AnyMachineSnapshot);
-      if (!rest.nodes) return live;
-      const active = rest.nodes.flatMap((id) => nodesById.get(id) ?? []);
-      return { ...live, value: rest.state, _nodes: active } as AnyMachineSnapshot;
-    },
-    step: (live, event) => {
-      const next = short?.step(live, event);
-      if (next) return { live: next, effects: NONE };
-      if (done.length) done = [];
-      try {
-        return stepTo(source.transition(live, event, scope) as AnyMachineSnapshot, live.context);
-      } catch (error) {
-        throw wrapError(source.id, error);
-      }
-    },
-    rest: (live) => {
-      const rest = toRest(live);
-      if (!isParallel || rest.status) return rest;
-      return withNodes(rest, live, { restored: template(rest.state)._nodes, isOrdered });
-    },
-    calling: (live) => listInvokes(live).map((call) => call.id),
-    listCalls: (live) =>
-      listInvokes(live).map(({ id, src, input }) => {
-        const given =
-          typeof input === 'function' ? input({ context: live.context, event: NO_EVENT, self: scope.self }) : input;
-        return { type: 'call', id, service: String(src), input: readInput({ id, input: given }, source.id) };
-      }),
-  };
+  resume(rest: AtRest): AnyMachineSnapshot {
+    const fresh = this.#templates.get(rest);
+    if (rest.status) return endAs(fresh, rest);
+    const [services, nodesById] = [this.#invoked, this.#nodesById];
+    const live =
+      rest.history || rest.calling?.length
+        ? attempt(this.id, () => restore(fresh, this.#scope, { rest, services, nodesById }))
+        : ({ ...fresh, context: rest.context } as AnyMachineSnapshot);
+    return rest.nodes ? withActive(live, rest, nodesById) : live;
+  }
+
+  step(live: AnyMachineSnapshot, event: EventObject): Step {
+    const next = this.#shortcuts?.step(live, event);
+    if (next) return { live: next, effects: NONE };
+    if (this.#actions.length) this.#actions = [];
+    try {
+      return this.#finish(this.source.transition(live, event, this.#scope) as AnyMachineSnapshot, live.context);
+    } catch (error) {
+      throw wrapError(this.id, error);
+    }
+  }
+
+  rest(live: AnyMachineSnapshot): AtRest {
+    const rest = toRest(live);
+    if (!this.#hasParallel || rest.status) return rest;
+    return withNodes(rest, live, {
+      restored: this.#templates.find(rest.state)?._nodes,
+      isOrdered: this.#isOrdered,
+    });
+  }
+
+  calling(live: AnyMachineSnapshot): readonly string[] {
+    return listInvokes(live).map((call) => call.id);
+  }
+
+  listCalls(live: AnyMachineSnapshot): readonly CallEffect[] {
+    const args = { context: live.context, event: NO_EVENT, self: this.#scope.self };
+    return listInvokes(live).map(({ id, src, input }) => {
+      const value = typeof input === 'function' ? input(args) : input;
+      return { type: 'call', id, service: String(src), input: readInput({ id, input: value }, this.id) };
+    });
+  }
+
+  #finish(live: AnyMachineSnapshot, before: unknown): Step {
+    if (this.#isChecked) this.#check(live, before);
+    return { live, effects: this.#actions.length ? listEffects(this.#actions, this.#effectOptions) : NONE };
+  }
+
+  #check({ context, children, status, output }: AnyMachineSnapshot, before: unknown): void {
+    for (const id in children) if (!this.#invoked.has(id)) throw droppedError(this.id, 'spawns a child');
+    if (context !== before) checkLossless(this.id, 'its context', context, { keepsUndefined: true });
+    if (status === 'done' && output !== undefined) checkLossless(this.id, 'its output', output);
+  }
 }
 
 const NONE: readonly Effect[] = [];

@@ -3,6 +3,8 @@
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
+import type { Json } from '../../json/json.ts';
+import { checkPayload } from '../../json/lossless.ts';
 import { retryDelay } from '../../retry.ts';
 import type { CallOutcome } from '../calls.ts';
 import type { Engine } from '../engine.ts';
@@ -11,7 +13,7 @@ import { type Live, type OpenedSession, openStored } from './open.ts';
 import type { SessionRecord } from './record.ts';
 import { type Attempt, type Background, continueInBackground, repeatReply, type Turn, takeInputs } from './run.ts';
 import type { Again } from './settle.ts';
-import type { SessionState, TurnResult } from './turn-result.ts';
+import type { Decision, SessionState, TurnResult } from './turn-result.ts';
 import { beginWork, resumeWork } from './work.ts';
 import type { WorkingCall } from './working-calls.ts';
 
@@ -43,51 +45,67 @@ export async function retryUntilCommitted(engine: Engine, attempt: Attempt): Pro
 function takeAttempt(
   engine: Engine,
   attempt: Attempt,
-  opened: OpenedSession,
+  session: OpenedSession,
 ): TurnResult | Promise<TurnResult | Again> {
   const { key, requestId } = attempt;
-  if (opened.kind === 'unreadable') engine.onProblem?.({ key, reason: opened.reason, requestId });
+  if (session.kind === 'unreadable') engine.onProblem?.({ key, reason: session.reason, requestId });
   // Its event has been taken: what is left is the reply.
-  if (opened.kind === 'live' && hasBegun(attempt, opened.record)) return joinTurn(engine, attempt, opened);
-  if (opened.kind === 'ended' && hasBegun(attempt, opened.record)) return repeatReply(engine, key, opened.stored);
+  if (session.kind === 'live' && hasBegun(attempt, session.record)) return joinTurn(engine, attempt, session);
+  if (session.kind === 'ended' && hasBegun(attempt, session.record)) return repeatReply(engine, key, session.stored);
   const { background } = attempt;
   if (typeof background === 'object' && 'key' in background) {
-    background.fate = findFate(engine, opened, background.key);
+    background.fate = findFate(engine, session, background.key);
     if (background.fate !== 'completed') return { kind: 'refused', reason: background.fate };
   }
   if (background)
-    return opened.kind === 'live'
-      ? runTurn(engine, attempt, { opened, work: resumeWork(engine, key, opened), inputs: [], deliverLater })
-      : refuseWithoutSession(opened);
-  const decision = attempt.decide!(sessionState(opened));
+    return session.kind === 'live'
+      ? runTurn(engine, attempt, { opened: session, work: resumeWork(engine, key, session), inputs: [], deliverLater })
+      : refuseWithoutSession(session);
+  const decision = attempt.decide!(sessionState(session));
+  checkDecision(decision);
   switch (decision.kind) {
     case 'refuse':
       return { kind: 'refused', reason: decision.reason };
     case 'repeat':
-      return opened.kind === 'none'
+      return session.kind === 'none'
         ? { kind: 'refused', reason: 'there is nothing to repeat' }
-        : repeatReply(engine, key, opened.stored);
+        : repeatReply(engine, key, session.stored);
     case 'begin': {
-      const after = opened.kind === 'live' || opened.kind === 'ended' ? opened.record : undefined;
+      const after = session.kind === 'live' || session.kind === 'ended' ? session.record : undefined;
       const work = beginWork(engine, key, { ...decision, ...(after && { after }) });
       work.door = decision.door ?? {};
-      return runTurn(engine, attempt, { opened, work, inputs: decision.inputs ?? [], deliverLater });
+      return runTurn(engine, attempt, { opened: session, work, inputs: decision.inputs ?? [], deliverLater });
     }
     case 'input': {
-      if (opened.kind !== 'live') return refuseWithoutSession(opened);
-      const work = resumeWork(engine, key, opened);
+      if (session.kind !== 'live') return refuseWithoutSession(session);
+      const work = resumeWork(engine, key, session);
       work.door = decision.door ?? work.door;
       const inputs = attempt.isDropped ? [] : [decision.input];
-      return runTurn(engine, attempt, { opened, work, inputs, deliverLater });
+      return runTurn(engine, attempt, { opened: session, work, inputs, deliverLater });
     }
   }
 }
 
-function findFate({ clock }: Engine, opened: OpenedSession, key: string): Completion {
-  if (opened.kind !== 'live' && opened.kind !== 'ended') return 'not-waiting';
-  const { calls, completed } = opened.record;
+// What callers send is refused before anything of it is stored.
+function checkDecision(decision: Decision): void {
+  if (decision.kind === 'input') checkInput(decision.input);
+  if (decision.kind !== 'begin') return;
+  const { input, inputs } = decision;
+  if (input) checkPayload('What a session begins with', input, KEEPS_UNDEFINED);
+  if (inputs) for (const one of inputs) checkInput(one);
+}
+
+function checkInput(input: Json): void {
+  if (typeof input !== 'string') checkPayload('The input of a turn', input, KEEPS_UNDEFINED);
+}
+
+const KEEPS_UNDEFINED = { keepsUndefined: true } as const;
+
+function findFate({ clock }: Engine, session: OpenedSession, key: string): Completion {
+  if (session.kind !== 'live' && session.kind !== 'ended') return 'not-waiting';
+  const { calls, completed } = session.record;
   if (completed?.includes(key)) return 'already-completed';
-  const call = opened.kind === 'live' ? calls.find((one) => one.key === key) : undefined;
+  const call = session.kind === 'live' ? calls.find((one) => one.key === key) : undefined;
   return call && !(call.later && call.until <= clock.now()) ? 'completed' : 'not-waiting';
 }
 
@@ -107,15 +125,15 @@ async function runTurn(engine: Engine, attempt: Attempt, turn: Turn): Promise<Tu
   }
 }
 
-function sessionState(opened: OpenedSession): SessionState {
-  if (opened.kind === 'none') return opened;
-  if (opened.kind === 'unreadable') return { kind: 'unreadable', reason: opened.reason };
-  return { kind: opened.kind, door: opened.record.door, turn: opened.record.turn };
+function sessionState(session: OpenedSession): SessionState {
+  if (session.kind === 'none') return session;
+  if (session.kind === 'unreadable') return { kind: 'unreadable', reason: session.reason };
+  return { kind: session.kind, door: session.record.door, turn: session.record.turn };
 }
 
-function refuseWithoutSession(opened: OpenedSession): TurnResult {
-  if (opened.kind === 'unreadable') return { kind: 'unreadable', reason: opened.reason };
-  return { kind: 'refused', reason: opened.kind === 'ended' ? 'the session has ended' : 'there is no such session' };
+function refuseWithoutSession(session: OpenedSession): TurnResult {
+  if (session.kind === 'unreadable') return { kind: 'unreadable', reason: session.reason };
+  return { kind: 'refused', reason: session.kind === 'ended' ? 'the session has ended' : 'there is no such session' };
 }
 
 // The turn replies now; the answers of its running calls are given to the session when they come, in its order of turns.
@@ -143,14 +161,14 @@ async function deliver(engine: Engine, key: string, late: { call: WorkingCall; o
 }
 
 // The same request has been begun by another process, or by this one before it failed: its reply is this one's too.
-async function joinTurn(engine: Engine, attempt: Attempt, opened: Live): Promise<TurnResult | Again> {
-  const work = resumeWork(engine, attempt.key, opened);
+async function joinTurn(engine: Engine, attempt: Attempt, session: Live): Promise<TurnResult | Again> {
+  const work = resumeWork(engine, attempt.key, session);
   const isForeign = ({ call }: WorkingCall) =>
     !call.later && !engine.calls.find(call.key) && call.until > engine.clock.now();
   // Out of time, this turn too stores that its caller was answered "please wait": the other process then says the same.
   if (engine.clock.now() >= attempt.until || !work.calls.some(isForeign))
-    return runTurn(engine, attempt, { opened, work, inputs: [], deliverLater });
+    return runTurn(engine, attempt, { opened: session, work, inputs: [], deliverLater });
   const pause = engine.clock.wait(JOIN_POLL_MS);
-  await (opened.conversation.takesWhileCalling ? engine.pause(attempt.key, pause) : pause);
+  await (session.conversation.takesWhileCalling ? engine.pause(attempt.key, pause) : pause);
   return 'poll';
 }

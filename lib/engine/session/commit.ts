@@ -45,8 +45,8 @@ interface WriterOptions {
 
 /** Writes a turn over `before`, what was stored when it began. */
 export function sessionWriter(engine: Engine, work: Work, { before, turnKey, name }: WriterOptions): SessionWriter {
-  let expected = before?.revision ?? 0;
-  let stored = work.live;
+  let revision = before?.revision ?? 0;
+  let live = work.live;
   const ttlMs = sessionTtlMs(engine, work.conversation);
   const { isPrivate = false } = work.conversation;
   // The last reply of an ended session is not repeated once another one has begun in its place.
@@ -58,7 +58,7 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey, nam
 
   async function write(requests: Requests, { turnKey, reply, ended }: LastReply): Promise<boolean> {
     const isContinued = ended && reply.kind === 'continue';
-    const result = await engine.store.commit(work.key, expected, {
+    const result = await engine.store.commit(work.key, revision, {
       record: encodeWork(engine, work, { ended, requests, isContinued }),
       turnKey,
       reply: isPrivate ? sealReply(engine, work.key, reply.text) : reply.text,
@@ -69,8 +69,8 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey, nam
       dueAt: ended ? null : nextDue(work),
     });
     if (result.kind === 'conflict') return false;
-    expected = result.revision;
-    stored = work.live;
+    revision = result.revision;
+    live = work.live;
     for (const key of work.answered) engine.calls.forget(key);
     engine.noteChange(work.key);
     tell(engine, work);
@@ -80,7 +80,7 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey, nam
   const storeProgress = async () => {
     const ended = hasEnded(work);
     const isWritten = await write(work, { ...last, ended });
-    if (isWritten) publish(engine, work, { revision: expected, ended, reply: undefined });
+    if (isWritten) publish(engine, work, { revision, ended, reply: undefined });
     return isWritten;
   };
 
@@ -95,13 +95,13 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey, nam
         ended,
       });
       if (!isWritten) return undefined;
-      publish(engine, work, { revision: expected, ended, reply: reply.text });
+      publish(engine, work, { revision, ended, reply: reply.text });
       return reply;
     },
     storeProgress,
     storeFailure: (error) => {
       if (!(error instanceof TwinlineError) || error.retry) throw error;
-      work.live = stored;
+      work.live = live;
       work.facts.length = 0;
       fail(work, error);
       return storeProgress();
@@ -111,8 +111,8 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey, nam
 
 // What cannot be read belongs to a session in whose place another one begins: its reply is not asked for again.
 function lastReply(engine: Engine, key: string, before: StoredSession): string {
-  const opened = openReply(engine, key, before);
-  return typeof opened === 'string' ? '' : opened.text;
+  const reply = openReply(engine, key, before);
+  return typeof reply === 'string' ? '' : reply.text;
 }
 
 // A request whose calls are about to be made. One that came while those of another went on stands beside that.

@@ -38,12 +38,12 @@ export function openStored<C extends Conversation>(
   stored: StoredSession | undefined,
 ): OpenedSession<C> {
   if (!stored) return { kind: 'none' };
-  const decoded = decodeRecord(key, stored.record, engine.seals);
-  const record = typeof decoded === 'string' ? decoded : openRecord(engine, key, decoded);
+  const reading = decodeRecord(key, stored.record, engine.seals);
+  const record = typeof reading === 'string' ? reading : openRecord(engine, key, reading);
   if (typeof record === 'string') return { kind: 'unreadable', stored, reason: record };
   if (stored.ended) return { kind: 'ended', stored, record };
-  const found = engine.library.exact(record.conversation, record.version, record.hash);
-  const fit = found ? { conversation: found, record, isMigrated: false } : migrated(engine, record);
+  const exact = engine.library.exact(record.conversation, record.version, record.hash);
+  const fit = exact ? { conversation: exact, record, isMigrated: false } : migrated(engine, record);
   if (typeof fit === 'string') return { kind: 'unreadable', stored, reason: fit };
   const live = resumeMachine(fit);
   if (!live) return { kind: 'unreadable', stored, reason: 'unknown-state' };
@@ -119,9 +119,9 @@ export function openReply(
   { reply, record }: Pick<StoredSession, 'reply' | 'record'>,
 ): { readonly text: string } | RecordProblem {
   if (!keyring || !reply.startsWith(SEALED)) return { text: reply };
-  const decoded = decodeRecord(key, record, seals);
-  if (typeof decoded === 'string') return decoded;
-  if (decoded.sealed === undefined) return { text: reply };
+  const sessionRecord = decodeRecord(key, record, seals);
+  if (typeof sessionRecord === 'string') return sessionRecord;
+  if (sessionRecord.sealed === undefined) return { text: reply };
   const text = openText(keyring, seal(key, 'reply'), reply);
   return text === undefined ? 'other-key' : { text };
 }

@@ -18,9 +18,9 @@ import type { WorkingCall } from './working-calls.ts';
 
 /** What was answered last, once more. */
 export function repeatReply(engine: Engine, key: string, stored: StoredSession): TurnResult {
-  const opened = openReply(engine, key, stored);
-  if (typeof opened === 'string') return { kind: 'unreadable', reason: opened };
-  const { text } = opened;
+  const answer = openReply(engine, key, stored);
+  if (typeof answer === 'string') return { kind: 'unreadable', reason: answer };
+  const { text } = answer;
   if (!stored.ended) return { kind: 'replied', reply: { kind: 'continue', text }, repeated: true };
   const last = openStored(engine, key, stored);
   const { isContinued = false, rest } = last.kind === 'ended' ? last.record : {};
@@ -122,8 +122,8 @@ function nameRequest(attempt: Attempt): string {
   return attempt.name;
 }
 
-function describeMove({ conversation: { id, version }, live }: Work, opened: OpenedSession): TurnMove {
-  return { flow: id, version, from: opened.kind === 'live' ? opened.record.rest.state : undefined, to: live.value };
+function describeMove({ conversation: { id, version }, live }: Work, session: OpenedSession): TurnMove {
+  return { flow: id, version, from: session.kind === 'live' ? session.record.rest.state : undefined, to: live.value };
 }
 
 /** What comes by itself: due timers, or an answer that came after its turn. */
@@ -145,9 +145,9 @@ export async function continueInBackground(engine: Engine, attempt: Attempt, tur
     return isIdle() || writer.storeProgress();
   };
   // What cannot be stored cannot be stored when the same comes again: then the machine has failed where it was stored last.
-  const stored = await advance().catch((error: unknown) => writer.storeFailure(error));
-  if (typeof stored === 'string') return stored;
-  return stored ? repeatReply(engine, key, before) : 'conflict';
+  const result = await advance().catch((error: unknown) => writer.storeFailure(error));
+  if (typeof result === 'string') return result;
+  return result ? repeatReply(engine, key, before) : 'conflict';
 }
 
 function takeLate(engine: Engine, work: Work, late: Exclude<Background, 'wake'>): void {

@@ -52,9 +52,9 @@ export function keepSecrets(
   const keep = (name: string, service: Service): Service => {
     return async (input, call) => {
       try {
-        const given = await service(input, call);
-        if (given instanceof LaterAnswer) return given;
-        const answer = redact.json(given);
+        const output = await service(input, call);
+        if (output instanceof LaterAnswer) return output;
+        const answer = redact.json(output);
         const secrets = secretsByCall.get(call);
         return secrets ? redactor(secrets).json(answer) : answer;
       } catch (error) {
@@ -79,9 +79,9 @@ export function hasKnownCode(error: unknown): error is TwinlineError {
 function maskError(error: ServiceError, redactors: readonly Redactor[]): ServiceError {
   const { code, message, data, retry } = error;
   const words: readonly Json[] = [code, message, isJson(data) ? data : null];
-  const told = redactors.reduce((value, one) => one.json(value) as readonly Json[], words);
-  if (told === words) return error;
-  const [said, text, more] = told as readonly [string, string, Json];
+  const masks = redactors.reduce((value, one) => one.json(value) as readonly Json[], words);
+  if (masks === words) return error;
+  const [said, text, more] = masks as readonly [string, string, Json];
   const options = isJson(data) ? { data: more, retry } : { retry };
   const masked = new ServiceError(isServiceCode(said) ? said : 'REFUSED', text, options);
   rewritten.add(masked);
@@ -129,8 +129,8 @@ export function isRewritten(error: unknown): boolean {
 // Its class, its code and its place, as far as those are of a kind that cannot quote anything.
 function withoutWords(name: string, error: unknown, secrets: readonly string[]): TwinlineError {
   const [code, type, stack] = ['code', 'name', 'stack'].map((field) => readProperty(error, field));
-  const known = hasKnownCode(error);
-  const retry = known ? error.retry : undefined;
+  const isKnown = hasKnownCode(error);
+  const retry = isKnown ? error.retry : undefined;
   const what = [
     typeof type === 'string' && CLASSES.has(type) ? type : undefined,
     typeof code === 'string' && SYSTEM_CODE.test(code) ? code : undefined,
@@ -138,7 +138,7 @@ function withoutWords(name: string, error: unknown, secrets: readonly string[]):
   ].filter((part) => part !== undefined && !holdsSecret(part, secrets));
   const details = what.length ? ` (${what.join(', ')})` : '';
   const message = `The service "${name}" failed${details}. Its words are left out, because the call holds a secret.`;
-  const made = new TwinlineError(known ? error.code : 'ERR_SERVICE', message);
-  rewritten.add(made);
-  return typeof retry === 'boolean' ? Object.defineProperty(made, 'retry', { value: retry }) : made;
+  const replacement = new TwinlineError(isKnown ? error.code : 'ERR_SERVICE', message);
+  rewritten.add(replacement);
+  return typeof retry === 'boolean' ? Object.defineProperty(replacement, 'retry', { value: retry }) : replacement;
 }

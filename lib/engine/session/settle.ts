@@ -101,9 +101,9 @@ function startCall(engine: Engine, work: Work, working: WorkingCall): WorkingCal
   const token = engine.keyring && (() => sealToken(engine.keyring!, SESSION_CALLS, [work.key, call.key]));
   const request = { call, input, policy, session: serviceSession(work), own, secrets, privates, token, onFailure };
   const answer = engine.calls.start(request);
-  const started = { ...working, answer, stored: true };
-  work.started.push(started);
-  return started;
+  const next = { ...working, answer, stored: true };
+  work.started.push(next);
+  return next;
 }
 
 function listSecrets({ conversation, live }: Work, input: Json): readonly string[] {

@@ -54,9 +54,9 @@ const POSTPONE_MS = 60_000;
 
 // Without this, sessions that fail would stay first in the list of due ones.
 async function postponeWake(engine: Engine, key: string): Promise<void> {
-  const stored = await engine.store.load(key);
+  const session = await engine.store.load(key);
   const now = engine.clock.now();
-  if (!stored || stored.dueAt === null || stored.dueAt > now) return;
-  const { revision, ...same } = stored;
+  if (!session || session.dueAt === null || session.dueAt > now) return;
+  const { revision, ...same } = session;
   await engine.store.commit(key, revision, { ...same, dueAt: now + POSTPONE_MS });
 }

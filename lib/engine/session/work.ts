@@ -144,24 +144,25 @@ function enterMigrated(engine: Engine, work: Work): void {
   const { machine } = work.conversation;
   const pending = new Set(work.calls.map(({ id }) => id));
   const missing = machine.listCalls(work.live).filter(({ id }) => !pending.has(id));
-  const made = missing.map((call) => workingCall(engine, work, { ...call, hops: 0 }));
-  const failing = ({ id, call }: WorkingCall): WorkingCall => ({ id, call: { ...call, until: 0 }, stored: true });
+  const additions = missing.map((call) => workingCall(engine, work, { ...call, hops: 0 }));
+  const failure = ({ id, call }: WorkingCall): WorkingCall => ({ id, call: { ...call, until: 0 }, stored: true });
   work.calls = [
     ...work.calls,
-    ...made.map((call) => (call.call.input === undefined && !call.call.sealed ? failing(call) : call)),
+    ...additions.map((call) => (call.call.input === undefined && !call.call.sealed ? failure(call) : call)),
   ];
   feed(engine, work, NO_EVENT);
   work.waiting ||= work.calls.length > 0;
 }
 
 export function makeView(work: Work): View {
-  const { state, context, history } = work.conversation.machine.rest(work.live);
-  return { state, context, history, waiting: work.waiting };
+  const { state, context, history, nodes, status, output, error } = work.conversation.machine.rest(work.live);
+  // Written out, as the record is: an object that is made by a spread costs more.
+  return { state, context, history, nodes, status, output, error, waiting: work.waiting };
 }
 
 /**
  * Gives the machine one event, now unless `options` say when, and every event that it then sends to itself. False when it does not
- * take it where it is.
+ * take it where it is. What it throws on an event of its own leaves it where it was before that one.
  */
 export function feed(
   engine: Engine,
@@ -171,6 +172,7 @@ export function feed(
 ): boolean {
   const result = step(work.conversation.machine, work, event, options);
   applyResult(engine, work, result);
+  if (result.fault !== undefined) throw result.fault;
   return result.isTaken;
 }
 

@@ -62,8 +62,8 @@ function storeInput({ keyring }: Engine, key: string, input: Json): Pick<Session
 /** What the record says of the call's input: nothing when it may not be stored, or was sealed by a key that is gone. */
 export function readInput({ keyring }: Engine, { key, input, sealed }: SessionCall): Pick<WorkingCall, 'input'> {
   if (sealed === undefined) return input === undefined ? {} : { input };
-  const opened = keyring && openText(keyring, callSeal(key), sealed);
-  return opened === undefined ? {} : { input: JSON.parse(opened) as Json };
+  const text = keyring && openText(keyring, callSeal(key), sealed);
+  return text === undefined ? {} : { input: JSON.parse(text) as Json };
 }
 
 /** When the lease of a call ends that is made from now on: after all its tries. */

@@ -62,9 +62,9 @@ export function sameIndex(a: Index, b: Index): boolean {
 
 /** The declared kind of this name; throws ERR_INPUT when there is none. */
 export function requireKind<D extends Declared>(kinds: ReadonlyMap<string, D>, { name }: Kind): D {
-  const found = kinds.get(name);
-  if (!found) throw new TwinlineError('ERR_INPUT', `Kind ${JSON.stringify(name)} is not declared. Call declare first.`);
-  return found;
+  const kind = kinds.get(name);
+  if (!kind) throw new TwinlineError('ERR_INPUT', `Kind ${JSON.stringify(name)} is not declared. Call declare first.`);
+  return kind;
 }
 
 /** The declaration that made it. */
@@ -94,8 +94,8 @@ export function isList(field: string): boolean {
 export function listEntries<I extends Index>(indexes: Iterable<I>, id: string, body: JsonObject): IndexEntry<I>[] {
   return Array.from(indexes, (index) =>
     listIndexValues(index, body).map((values) => {
-      const claimed = index.unique && !values.includes(null);
-      return { index, key: entryKey(values, id), claim: claimed ? Buffer.concat(values.map(valueKey)) : undefined };
+      const isClaim = index.unique && !values.includes(null);
+      return { index, key: entryKey(values, id), claim: isClaim ? Buffer.concat(values.map(valueKey)) : undefined };
     }),
   ).flat();
 }
@@ -103,8 +103,8 @@ export function listEntries<I extends Index>(indexes: Iterable<I>, id: string, b
 /** Of `entries`, those that `others` lack. */
 export function missingIn<I extends Index>(others: readonly IndexEntry<I>[], entries: readonly IndexEntry<I>[]) {
   const name = ({ index, key }: IndexEntry<I>) => `${index.name} ${key.toString('latin1')}`;
-  const known = new Set(others.map(name));
-  return entries.filter((entry) => !known.has(name(entry)));
+  const names = new Set(others.map(name));
+  return entries.filter((entry) => !names.has(name(entry)));
 }
 
 /**

@@ -65,9 +65,9 @@ export function planQuery<I extends Index>(kind: Declared<I>, query: Query = {})
 
 // The conditions in the order of the index's fields; anything that these fields do not cover from the left is refused.
 function inOrder(kind: Declared, index: Index | undefined, where: NonNullable<Query['where']>): [string, Condition][] {
-  const asked = Object.keys(where);
-  const fields = index?.fields.slice(0, asked.length) ?? [];
-  const stray = asked.find((field) => !fields.includes(field));
+  const names = Object.keys(where);
+  const fields = index?.fields.slice(0, names.length) ?? [];
+  const stray = names.find((field) => !fields.includes(field));
   if (stray !== undefined)
     throw refuse(
       kind,
@@ -75,7 +75,7 @@ function inOrder(kind: Declared, index: Index | undefined, where: NonNullable<Qu
     );
   const list = index?.fields.find(isList);
   // Otherwise a document would be found once for every element that matches.
-  if (list !== undefined && !(asked.includes(list) && isValue(where[list]!)))
+  if (list !== undefined && !(names.includes(list) && isValue(where[list]!)))
     throw refuse(kind, `index "${index!.name}" holds the elements of "${list}", so one element must be asked for`);
   return fields.map((field) => [field, where[field]!]);
 }

@@ -100,8 +100,8 @@ function readNewestMeta(fd: number): Meta {
 function readMeta(fd: number, at: number): Meta {
   const bytes = Buffer.alloc(META_BYTES);
   if (readSync(fd, bytes, 0, META_BYTES, at) < META_BYTES) throw new DamagedFile('it ends within its first two pages');
-  const known = bytes.readUInt32LE(HEADER) === MAGIC && bytes.readUInt16LE(HEADER + 4) === FORMAT;
-  if (!known || !(bytes.readUInt16LE(18) & META)) throw new DamagedFile(`it is no LMDB file of format ${FORMAT}`);
+  const isKnown = bytes.readUInt32LE(HEADER) === MAGIC && bytes.readUInt16LE(HEADER + 4) === FORMAT;
+  if (!isKnown || !(bytes.readUInt16LE(18) & META)) throw new DamagedFile(`it is no LMDB file of format ${FORMAT}`);
   const pageBytes = bytes.readUInt32LE(HEADER + 24);
   if (pageBytes < 512 || pageBytes > 65_536 || (pageBytes & (pageBytes - 1)) !== 0)
     throw new DamagedFile(`its pages cannot have ${pageBytes} bytes`);
@@ -131,13 +131,13 @@ type ReadPages = (page: bigint, count: bigint) => Buffer;
 function checkPages(fd: number, meta: Meta): void {
   const { pageBytes, lastPage } = meta;
   const pages = BigInt(Math.floor(fstatSync(fd).size / pageBytes));
-  const taken = new Uint8Array(Number(pages));
+  const pagesInUse = new Uint8Array(Number(pages));
   const take = (page: bigint, count: bigint) => {
     if (page < 2n || page + count - 1n > lastPage) throw new DamagedFile(`there can be no page ${page}`);
-    const end = Math.min(Number(page + count), taken.length);
+    const end = Math.min(Number(page + count), pagesInUse.length);
     for (let at = Number(page); at < end; at++) {
-      if (taken[at]) throw new DamagedFile(`page ${at} is used twice`);
-      taken[at] = 1;
+      if (pagesInUse[at]) throw new DamagedFile(`page ${at} is used twice`);
+      pagesInUse[at] = 1;
     }
   };
   const read = (page: bigint, count: bigint) => {
@@ -189,7 +189,7 @@ function takeFree(list: Buffer, take: (page: bigint, count: bigint) => void): vo
 
 function checkTree(tree: Tree, readPages: ReadPages, { compare, onTable, onData }: TreeRules): void {
   if (tree.root === NO_PAGE) return;
-  const seen = { branches: 0n, leaves: 0n, overflows: 0n, entries: 0n };
+  const counts = { branches: 0n, leaves: 0n, overflows: 0n, entries: 0n };
   const open: [page: bigint, depth: number][] = [[tree.root, 1]];
   for (let next = open.pop(); next; next = open.pop()) {
     const [page, depth] = next;
@@ -198,12 +198,12 @@ function checkTree(tree: Tree, readPages: ReadPages, { compare, onTable, onData 
     if (kind !== (depth === tree.depth ? LEAF : BRANCH)) throw new DamagedFile(`page ${page} is of a wrong kind`);
     const nodes = listNodes(bytes, { page, kind, compare });
     if (kind === BRANCH) {
-      seen.branches++;
+      counts.branches++;
       for (const node of nodes) open.push([readChild(bytes, node), depth + 1]);
       continue;
     }
-    seen.leaves++;
-    seen.entries += BigInt(nodes.length);
+    counts.leaves++;
+    counts.entries += BigInt(nodes.length);
     for (const node of nodes) {
       const flags = bytes.readUInt16LE(node + 4);
       const data = node + NODE + bytes.readUInt16LE(node + 6);
@@ -211,13 +211,13 @@ function checkTree(tree: Tree, readPages: ReadPages, { compare, onTable, onData 
       if (flags & SUB_DATABASE) onTable(readTree(bytes, data));
       else if (flags & BIG_DATA) {
         const overflow = readOverflow(readPages, { page: bytes.readBigUInt64LE(data), size, pageBytes: bytes.length });
-        seen.overflows += BigInt(overflow.length / bytes.length);
+        counts.overflows += BigInt(overflow.length / bytes.length);
         onData(overflow.subarray(HEADER, HEADER + size));
       } else onData(bytes.subarray(data, data + size));
     }
   }
   for (const what of ['branches', 'leaves', 'overflows', 'entries'] as const)
-    if (seen[what] !== tree[what]) throw new DamagedFile(`a table has ${seen[what]} ${what}, not ${tree[what]}`);
+    if (counts[what] !== tree[what]) throw new DamagedFile(`a table has ${counts[what]} ${what}, not ${tree[what]}`);
 }
 
 function readChild(bytes: Buffer, node: number): bigint {

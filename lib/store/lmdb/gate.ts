@@ -39,11 +39,11 @@ const gates = new Map<string, { readonly gate: Gate; users: number }>();
 export function openThroughGate<T>(path: string, openEnvironment: () => T): { environment: T; gate: Gate } {
   mkdirSync(path, { recursive: true });
   const folder = realpathSync(path);
-  const known = gates.get(folder);
-  if (known) {
+  const existing = gates.get(folder);
+  if (existing) {
     const environment = openEnvironment();
-    known.users++;
-    return { environment, gate: known.gate };
+    existing.users++;
+    return { environment, gate: existing.gate };
   }
   const lock = new Database(join(folder, 'gate.db'), { timeout: 0 });
   try {
@@ -173,9 +173,9 @@ function makeGate(lock: Database.Database, folder: string): Gate {
     if (state !== 'writing') return runLater(write);
     underWay++;
     try {
-      const written = write();
-      written.then(leaveWrite, leaveWrite);
-      return written;
+      const result = write();
+      result.then(leaveWrite, leaveWrite);
+      return result;
     } catch (error) {
       leaveWrite();
       throw error;
@@ -205,9 +205,9 @@ function makeGate(lock: Database.Database, folder: string): Gate {
 
 // One that died before it opened has left its request behind.
 function isAsked(request: string): boolean {
-  const found = statSync(request, { throwIfNoEntry: false });
-  if (!found) return false;
-  if (Date.now() - found.mtimeMs < OPEN_MS) return true;
+  const stats = statSync(request, { throwIfNoEntry: false });
+  if (!stats) return false;
+  if (Date.now() - stats.mtimeMs < OPEN_MS) return true;
   rmSync(request, { force: true });
   return false;
 }

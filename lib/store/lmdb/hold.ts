@@ -23,29 +23,29 @@ const ASK_ANYWAY_MS = 30_000;
 
 /** For the environment in the folder `path`. */
 export function writeHold(path: string): WriteHold {
-  let refused: { readonly error: unknown; readonly at: number; until: number } | undefined;
+  let failure: { readonly error: unknown; readonly at: number; until: number } | undefined;
 
   function isHeld(now: number): boolean {
-    if (!refused) return false;
-    if (now < refused.until) return true;
-    if (now - refused.at >= ASK_ANYWAY_MS || takesWrites(path)) return false;
-    refused.until = now + PAUSE_MS;
+    if (!failure) return false;
+    if (now < failure.until) return true;
+    if (now - failure.at >= ASK_ANYWAY_MS || takesWrites(path)) return false;
+    failure.until = now + PAUSE_MS;
     return true;
   }
 
   return {
     async run(write, isWritten) {
       const now = performance.now();
-      if (isHeld(now)) throw refused!.error;
+      if (isHeld(now)) throw failure!.error;
       try {
         const result = await write();
-        if (isWritten(result)) refused = undefined;
+        if (isWritten(result)) failure = undefined;
         return result;
       } catch (error) {
         // Ours say that the write was wrong, not that LMDB refused it.
         if (error instanceof TwinlineError) throw error;
         const at = performance.now();
-        refused = { error, at, until: at + PAUSE_MS };
+        failure = { error, at, until: at + PAUSE_MS };
         throw error;
       }
     },

@@ -40,7 +40,7 @@ export function openLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
   const tables = openLogTables(path);
   const { gate, root, logs, frames, expiry, trash } = tables;
   const { guarded, requireWhole } = watchFailures(path);
-  let closed = false;
+  let isClosed = false;
   let seenTxn = -1;
 
   const following = followers({ clock, read: async (log, options) => readPage(log, options), look, lookMs: POLL_MS });
@@ -49,7 +49,7 @@ export function openLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
   const { latest, requireLiving: living, change } = writer;
 
   function check(log?: string): void {
-    if (closed) throw closedError('LMDB');
+    if (isClosed) throw closedError('LMDB');
     requireWhole();
     if (log !== undefined) checkLog(log);
   }
@@ -67,7 +67,7 @@ export function openLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
   }
 
   function look() {
-    if (closed) return undefined;
+    if (isClosed) return undefined;
     const { lastTxnId } = root.getStats() as { lastTxnId: number };
     if (lastTxnId === seenTxn) return undefined;
     seenTxn = lastTxnId;
@@ -134,7 +134,7 @@ export function openLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
         check(log);
         checkWhole('number to trim through', through, { min: 0 });
         for (let trimmed = 0; ; ) {
-          const gone = await change(log, (old) => {
+          const count = await change(log, (old) => {
             const upTo = old ? Math.min(through, old.last, old.first + DELETE_BATCH - 1) : 0;
             if (!old || upTo < old.first) return { answer: 0 };
             const range = { start: frameKey(old.id, old.first), end: frameKey(old.id, upTo + 1) };
@@ -148,8 +148,8 @@ export function openLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
               },
             };
           });
-          trimmed += gone;
-          if (gone < DELETE_BATCH) return trimmed;
+          trimmed += count;
+          if (count < DELETE_BATCH) return trimmed;
         }
       }),
 
@@ -168,8 +168,8 @@ export function openLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
           check(log);
           const entry = latest(log);
           if (entry === undefined) return false;
-          const found = living(entry) !== undefined;
-          if (await writer.erase(log, entry)) return found;
+          const isLiving = living(entry) !== undefined;
+          if (await writer.erase(log, entry)) return isLiving;
         }
       }),
 
@@ -196,8 +196,8 @@ export function openLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
       }),
 
     async close() {
-      if (closed) return;
-      closed = true;
+      if (isClosed) return;
+      isClosed = true;
       following.close();
       await root.close();
       gate.close();

@@ -47,24 +47,24 @@ export function openSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
   const remembered = new LRUCache<string, string>(growing(PLACES_CACHED));
   const hold = writeHold(path);
   const { guarded, refuse, requireWhole } = watchFailures(path);
-  let closed = false;
+  let isClosed = false;
 
   // What `load` read is what its turn writes over a moment later: the writer checks the version, so it is not read again.
-  const loaded = new Map<string, SessionEntry | undefined>();
+  const cache = new Map<string, SessionEntry | undefined>();
 
   function keepLoaded(key: string, entry: SessionEntry | undefined): void {
-    if (loaded.size >= LOADED_KEPT) loaded.clear();
-    loaded.set(key, entry);
+    if (cache.size >= LOADED_KEPT) cache.clear();
+    cache.set(key, entry);
   }
 
   function takeLoaded(key: string): SessionEntry | undefined {
-    const entry = loaded.has(key) ? loaded.get(key) : read(key);
-    loaded.delete(key);
+    const entry = cache.has(key) ? cache.get(key) : read(key);
+    cache.delete(key);
     return entry;
   }
 
   function check(key?: string): void {
-    if (closed) throw closedError('LMDB');
+    if (isClosed) throw closedError('LMDB');
     requireWhole();
     if (key !== undefined) checkKey(key);
   }
@@ -75,8 +75,8 @@ export function openSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
   }
 
   function read(key: string): SessionEntry | undefined {
-    const known = remembered.get(key);
-    const entry = known === undefined ? undefined : readAt(known);
+    const lastPlace = remembered.get(key);
+    const entry = lastPlace === undefined ? undefined : readAt(lastPlace);
     if (entry) return entry;
     const place = places.get(key);
     if (place === undefined) return undefined;
@@ -220,16 +220,16 @@ export function openSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
           check();
           sessions.resetReadTxn();
           const now = clock.now();
-          let seen = 0;
+          let count = 0;
           for (const { key, value } of places.getRange({ start: after, exclusiveStart: true, limit: LIST_CHUNK })) {
-            seen++;
+            count++;
             after = key;
             const text = sessions.get(value);
             if (text === undefined || isEnded(text) || readExpiresAt(text) <= now) continue;
             if (keys.length === limit) return { keys, next: keys[limit - 1]! };
             keys.push(key);
           }
-          if (seen < LIST_CHUNK) return { keys };
+          if (count < LIST_CHUNK) return { keys };
         }
       }),
 
@@ -269,8 +269,8 @@ export function openSnapshots({ path, clock = systemClock }: LmdbOptions): Snaps
       }),
 
     async close() {
-      if (closed) return;
-      closed = true;
+      if (isClosed) return;
+      isClosed = true;
       await root.close();
       gate.close();
     },

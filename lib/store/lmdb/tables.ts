@@ -88,9 +88,9 @@ export function watchFailures(path: string): Failures {
   let damage: TwinlineError | undefined;
   const refuse = (action: string, error: unknown) => {
     if (error instanceof TwinlineError) return error;
-    const refused = refusal(action, path, error);
-    if (refused.reason === 'damaged') damage = refused;
-    return refused;
+    const storeError = refusal(action, path, error);
+    if (storeError.reason === 'damaged') damage = storeError;
+    return storeError;
   };
   return {
     refuse,

@@ -50,10 +50,10 @@ const AGAIN_MS = 250;
 /** Follows logs of one store. Timers run only while a log is followed. */
 export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: FollowSource): Followers {
   const topics = new Map<string, Topic>();
-  const failing = new Set<Topic>();
+  const failures = new Set<Topic>();
   let looking: NodeJS.Timeout | undefined;
   let again: NodeJS.Timeout | undefined;
-  let closed = false;
+  let isClosed = false;
 
   function join(log: string): Topic {
     const fresh = { log, followers: 0, news: 0, sleeping: new Set<() => void>(), reads: new Map() };
@@ -96,8 +96,8 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
     for (const topic of topics.values()) {
       const { seen, log } = topic;
       if (seen === undefined) continue;
-      const found = find ? find(log) : seen;
-      const same = found?.last === seen.last && found.ended === seen.ended && found.expiresAt === seen.expiresAt;
+      const head = find ? find(log) : seen;
+      const same = head?.last === seen.last && head.ended === seen.ended && head.expiresAt === seen.expiresAt;
       if (!same || seen.expiresAt <= now) wake(topic);
     }
   }
@@ -107,14 +107,14 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
     const place = `${options.after}/${options.limit}`;
     const under = topic.reads.get(place);
     if (under) return under;
-    const begun: SharedRead = { news: topic.news, page: watchTopic(topic).then(() => read(topic.log, options)) };
+    const reading: SharedRead = { news: topic.news, page: watchTopic(topic).then(() => read(topic.log, options)) };
     const done = () => void topic.reads.delete(place);
-    topic.reads.set(place, begun);
-    begun.page.then((page) => {
+    topic.reads.set(place, reading);
+    reading.page.then((page) => {
       topic.seen = page;
       done();
     }, done);
-    return begun;
+    return reading;
   }
 
   function watchTopic(topic: Topic): Promise<unknown> {
@@ -130,11 +130,11 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
 
   // One timer for all: readers whose read failed are woken to try again.
   function wakeLater(topic: Topic): void {
-    failing.add(topic);
+    failures.add(topic);
     again ??= setTimeout(() => {
       again = undefined;
-      const woken = [...failing];
-      failing.clear();
+      const woken = [...failures];
+      failures.clear();
       for (const one of woken) wake(one);
     }, AGAIN_MS);
   }
@@ -172,7 +172,7 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
     function away(error: unknown): 'away' {
       awaySince ??= performance.now();
       const patient = performance.now() - awaySince < STORE_LIMITS.followPatienceMs;
-      if (closed || !patient || !(error instanceof TwinlineError && error.retry)) throw error;
+      if (isClosed || !patient || !(error instanceof TwinlineError && error.retry)) throw error;
       wakeLater(topic);
       return 'away';
     }
@@ -185,7 +185,7 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
       if (topic) wake(topic);
     },
     close() {
-      closed = true;
+      isClosed = true;
       clearTimeout(again);
       for (const topic of topics.values()) wake(topic);
     },

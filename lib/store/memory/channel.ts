@@ -18,10 +18,10 @@ import { type Channel, checkMessage, checkTopic, type Subscriber } from '../chan
  */
 export function memoryChannel(): Channel {
   const topics = new Map<string, Set<Subscriber>>();
-  let closed = false;
+  let isClosed = false;
 
   function check(): void {
-    if (closed) throw closedError('memory channel');
+    if (isClosed) throw closedError('memory channel');
   }
 
   function deliver(topic: string, message: string): void {
@@ -53,7 +53,7 @@ export function memoryChannel(): Channel {
       check();
     },
     async close() {
-      closed = true;
+      isClosed = true;
       topics.clear();
     },
   };

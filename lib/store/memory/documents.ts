@@ -58,10 +58,10 @@ interface Collection extends Declared<MemoryIndex> {
 export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, 'now'> } = {}): DocumentStore {
   const collections = new Map<string, Collection>();
   const changes: Change[] = [];
-  let closed = false;
+  let isClosed = false;
 
   function check(id?: string): void {
-    if (closed) throw closedError('memory');
+    if (isClosed) throw closedError('memory');
     if (id !== undefined) checkKey(id, 'document id');
   }
 
@@ -175,7 +175,7 @@ export function memoryDocuments({ clock = systemClock }: { clock?: Pick<Clock, '
       check();
     },
     async close() {
-      closed = true;
+      isClosed = true;
       collections.clear();
     },
   };
@@ -208,8 +208,8 @@ function build({ name, documents }: Collection, declaration: Index): BuiltIndex 
 function add({ indexes, documents }: Collection, { index, entries }: BuiltIndex): void {
   const old = indexes.get(index.name);
   indexes.set(index.name, index);
-  for (const [id, kept] of documents)
-    kept.entries = [...kept.entries.filter((entry) => entry.index !== old), ...entries.get(id)!];
+  for (const [id, entry] of documents)
+    entry.entries = [...entry.entries.filter((entry) => entry.index !== old), ...entries.get(id)!];
 }
 
 /** The unique index in which another document has one of the values, if any. */

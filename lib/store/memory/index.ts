@@ -27,7 +27,7 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
   const keys = sortedList<string>(compareText);
   const expiry = sortedList<Timed>(byTime);
   const timers = sortedList<Timed>(byTime);
-  let closed = false;
+  let isClosed = false;
 
   function findLiving(key: string, now: number): HeldSession | undefined {
     const entry = sessions.get(key);
@@ -35,7 +35,7 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
   }
 
   function check(key?: string): void {
-    if (closed) throw closedError('memory');
+    if (isClosed) throw closedError('memory');
     if (key !== undefined) checkKey(key);
   }
 
@@ -126,7 +126,7 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
       check();
     },
     async close() {
-      closed = true;
+      isClosed = true;
       sessions.clear();
     },
   };

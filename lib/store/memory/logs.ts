@@ -36,10 +36,10 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
   const logs = new Map<string, HeldLog>();
   const expiry = sortedList<Timed>(byTime);
   const following = followers({ clock, read: async (log, options) => readPage(log, options) });
-  let closed = false;
+  let isClosed = false;
 
   function check(): void {
-    if (closed) throw closedError('memory');
+    if (isClosed) throw closedError('memory');
   }
 
   function findLiving(log: string): HeldLog | undefined {
@@ -149,7 +149,7 @@ export function memoryLogs({ clock = systemClock }: { clock?: Pick<Clock, 'now'>
       check();
     },
     async close() {
-      closed = true;
+      isClosed = true;
       logs.clear();
       following.close();
     },

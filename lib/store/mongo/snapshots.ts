@@ -105,13 +105,13 @@ export function mongoSnapshots(options: MongoSnapshotsOptions): SnapshotStore {
 
   async function sweepSome(now: number, limit: number): Promise<{ found: number; swept: number }> {
     const expired = { expiresAt: { $lte: new Date(now) } };
-    const found = await rows()
+    const batch = await rows()
       .find(expired, { projection: { _id: 1 }, limit, sort: { expiresAt: 1 } })
       .toArray();
-    if (!found.length) return { found: 0, swept: 0 };
-    const ids = found.map(({ _id }) => _id);
+    if (!batch.length) return { found: 0, swept: 0 };
+    const ids = batch.map(({ _id }) => _id);
     const { deletedCount } = await rows().deleteMany({ _id: { $in: ids }, ...expired });
-    return { found: found.length, swept: deletedCount };
+    return { found: batch.length, swept: deletedCount };
   }
 
   return {

@@ -36,10 +36,10 @@ export function redisChannel(options: RedisChannelOptions): Channel {
   const connection = shareConnection(options);
   const subscriber = redisSubscriber(connection);
   const isCluster = connection.kind === 'cluster';
-  let closed = false;
+  let isClosed = false;
 
   function check(): void {
-    if (closed) throw closedError('Redis channel');
+    if (isClosed) throw closedError('Redis channel');
   }
 
   return {
@@ -63,8 +63,8 @@ export function redisChannel(options: RedisChannelOptions): Channel {
       await connection.ping();
     },
     async close() {
-      if (closed) return;
-      closed = true;
+      if (isClosed) return;
+      isClosed = true;
       subscriber.close();
       await connection.close();
     },
@@ -115,10 +115,10 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
   let rescue: NodeJS.Timeout | undefined;
   let attempts = 0;
   let heartbeat: NodeJS.Timeout | undefined;
-  let closed = false;
+  let isClosed = false;
 
   function linkTo(address: string): Link {
-    if (closed) throw new Error('Connection is closed.');
+    if (isClosed) throw new Error('Connection is closed.');
     const existing = links.get(address);
     if (existing) return existing;
     const own = duplicateFor(client, address);
@@ -173,7 +173,7 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
         link = linkTo(owner);
       }
     }
-    if (closed || link.client.status === 'end') throw new Error('Connection is closed.');
+    if (isClosed || link.client.status === 'end') throw new Error('Connection is closed.');
     const current = channels.get(channel);
     if (!current) leaveOut(link, channel);
     if (current !== topic) return;
@@ -198,15 +198,15 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
   }
 
   function rescueLater(): void {
-    if (closed || rescue || homeless.size === 0) return;
+    if (isClosed || rescue || homeless.size === 0) return;
     rescue = setTimeout(rescueAll, backoff(++attempts));
   }
 
   async function rescueAll(): Promise<void> {
-    const lost = [...homeless];
-    await Promise.all(lost.map(rescueOne));
+    const orphans = [...homeless];
+    await Promise.all(orphans.map(rescueOne));
     rescue = undefined;
-    if (homeless.size < lost.length) attempts = 0;
+    if (homeless.size < orphans.length) attempts = 0;
     rescueLater();
   }
 
@@ -280,7 +280,7 @@ export function redisSubscriber({ client, kind }: Pick<RedisConnection, 'client'
       return unsubscribe;
     },
     close() {
-      closed = true;
+      isClosed = true;
       clearTimeout(rescue);
       clearInterval(heartbeat);
       channels.clear();

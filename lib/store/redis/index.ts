@@ -216,11 +216,11 @@ interface Share {
 /** Distributes `limit` over the buckets. */
 function shareOut(pieces: readonly Share[], limit: number): Share[] {
   const shares: Share[] = [];
-  let left = limit;
+  let rest = limit;
   for (const { bucket, count } of pieces) {
-    const share = Math.min(left, count, COMMON_LIMITS.sweepBatch);
+    const share = Math.min(rest, count, COMMON_LIMITS.sweepBatch);
     if (share > 0) shares.push({ bucket, count: share });
-    left -= share;
+    rest -= share;
   }
   return shares;
 }
@@ -245,17 +245,17 @@ async function mergeFirst<T>(
         one.items = await one.read(one.count);
       }),
     );
-    const merged = reads
+    const keys = reads
       .flatMap(({ items }) => items)
       .sort(compare)
       .slice(0, limit);
-    const last = merged.length === limit ? merged[limit - 1] : undefined;
+    const last = keys.length === limit ? keys[limit - 1] : undefined;
     // A bucket that returned its whole share may have more items that come before the last one.
     due = reads.filter(({ items, count }) => {
       if (items.length < count || count === limit) return false;
       return last === undefined || compare(items.at(-1)!, last) < 0;
     });
-    if (!due.length) return merged;
+    if (!due.length) return keys;
     for (const one of due) one.count = Math.min(limit, one.count * 4);
   }
 }

@@ -73,10 +73,10 @@ function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'ur
   const subscriber = redisSubscriber(connection);
   const publish = kind === 'cluster' ? 'SPUBLISH' : 'PUBLISH';
   const following = followers({ clock, read: readPage, watch });
-  let closed = false;
+  let isClosed = false;
 
   function run<T>(action: string, work: () => Promise<T>): Promise<T> {
-    if (closed) return Promise.reject(closedError('Redis log'));
+    if (isClosed) return Promise.reject(closedError('Redis log'));
     return connection.run(action, work);
   }
 
@@ -175,8 +175,8 @@ function logsOn(connection: RedisConnection, options: Omit<RedisLogsOptions, 'ur
     ping: () => run('ping', () => connection.ping()),
 
     async close() {
-      if (closed) return;
-      closed = true;
+      if (isClosed) return;
+      isClosed = true;
       following.close();
       subscriber.close();
       await connection.close();

@@ -19,8 +19,8 @@ export async function checkSqliteFile(path: string): Promise<void> {
   const { default: Database } = await loadNative('SQLite', () => import('libsql'));
   const db = new Database(path, { readonly: true });
   try {
-    const [[found]] = db.prepare('PRAGMA quick_check(1)').raw(true).all([]) as [[string]];
-    if (found !== 'ok') throw damagedError(`SQLite store "${path}"`, found.split('\n').at(-1));
+    const [[verdict]] = db.prepare('PRAGMA quick_check(1)').raw(true).all([]) as [[string]];
+    if (verdict !== 'ok') throw damagedError(`SQLite store "${path}"`, verdict.split('\n').at(-1));
   } catch (error) {
     throw isDamage(error) ? damagedError(`SQLite store "${path}"`, error) : error;
   } finally {

@@ -26,21 +26,21 @@ export function openDocuments({ path, clock = systemClock }: SqliteOptions): Doc
   /** What was met; reads are still tried, for most pages may be well. */
   let damage: TwinlineError | undefined;
   const refuse = (action: string, error: unknown) => {
-    const refused = sqliteRefusal(action, path, error);
-    if (refused.reason === 'damaged') damage = refused;
-    return refused;
+    const storeError = sqliteRefusal(action, path, error);
+    if (storeError.reason === 'damaged') damage = storeError;
+    return storeError;
   };
-  const opened = attempt('open', () => {
+  const database = attempt('open', () => {
     const db = openDatabase(path);
     return { db, registry: openRegistry(db), indexEntries: openIndexEntries(db), rows: openRows(db) };
   });
-  const { db, registry, indexEntries, rows } = opened;
+  const { db, registry, indexEntries, rows } = database;
   const writer = groupWriter(db, (error) => {
     // It may be of a declaration that was rolled back.
     registry.forget();
     return refuse('write', error);
   });
-  let closed = false;
+  let isClosed = false;
 
   function attempt<T>(action: string, work: () => T): T {
     try {
@@ -51,7 +51,7 @@ export function openDocuments({ path, clock = systemClock }: SqliteOptions): Doc
   }
 
   function check(id?: string): void {
-    if (closed) throw closedError('SQLite');
+    if (isClosed) throw closedError('SQLite');
     if (id !== undefined) checkKey(id, 'document id');
   }
 
@@ -113,8 +113,8 @@ export function openDocuments({ path, clock = systemClock }: SqliteOptions): Doc
     async insert(kind, id, body) {
       checkWrite(id);
       const text = bodyText(kind.name, id, body);
-      const taken = await writer.write(() => insert(findKind(kind), id, text));
-      return taken ?? { kind: 'inserted', id, revision: 1, body: JSON.parse(text) };
+      const conflict = await writer.write(() => insert(findKind(kind), id, text));
+      return conflict ?? { kind: 'inserted', id, revision: 1, body: JSON.parse(text) };
     },
     async get(kind, id) {
       check(id);
@@ -142,13 +142,13 @@ export function openDocuments({ path, clock = systemClock }: SqliteOptions): Doc
         for (const { from, to } of stretches) {
           const scope = index ? index.n : own.n;
           const walk = rows.walks[index ? 'index' : 'id'][descending ? 'down' : 'up'];
-          const found = walk.all([scope, from, to, limit + 1 - items.length]) as [
+          const page = walk.all([scope, from, to, limit + 1 - items.length]) as [
             ArrayBuffer,
             ArrayBuffer,
             number,
             string,
           ][];
-          for (const [key, id, revision, text] of found) {
+          for (const [key, id, revision, text] of page) {
             if (items.length === limit) return { items, next: cursorAt(Buffer.from(last!)) };
             items.push({ id: Buffer.from(id).toString(), revision, body: JSON.parse(text) });
             last = key;
@@ -170,8 +170,8 @@ export function openDocuments({ path, clock = systemClock }: SqliteOptions): Doc
     async changes(after, limit) {
       check();
       checkLimit(limit);
-      const found = attempt('changes', () => rows.changes.all([after, limit]));
-      return (found as [number, string, ArrayBuffer, number, number][]).map(([seq, kind, id, revision, at]): Change => {
+      const page = attempt('changes', () => rows.changes.all([after, limit]));
+      return (page as [number, string, ArrayBuffer, number, number][]).map(([seq, kind, id, revision, at]): Change => {
         return { seq, kind, id: Buffer.from(id).toString(), revision, at };
       });
     },
@@ -185,8 +185,8 @@ export function openDocuments({ path, clock = systemClock }: SqliteOptions): Doc
       attempt('ping', () => rows.changes.all([0, 1]));
     },
     async close() {
-      if (closed) return;
-      closed = true;
+      if (isClosed) return;
+      isClosed = true;
       await writer.waitUntilSettled();
       // The driver closes the file when its statements have been collected: what is in the log is moved to the file before.
       try {

@@ -127,11 +127,11 @@ export function openRegistry(db: Database.Database): KindRegistry {
   );
   const documents = reading('SELECT n, id, body FROM document WHERE kind = ? AND n > ? ORDER BY n LIMIT ?');
   const indexEntries = openIndexEntries(db);
-  let known: { version: number; kinds: Map<string, SqlKind> } | undefined;
+  let cache: { version: number; kinds: Map<string, SqlKind> } | undefined;
 
   function read(): Map<string, SqlKind> {
     const [now] = version.get([]) as [number];
-    if (known?.version === now) return known.kinds;
+    if (cache?.version === now) return cache.kinds;
     const kinds = new Map<string, SqlKind>();
     const indexes = allIndexes.all([]) as [number, number, string, string, number][];
     for (const [n, name] of allKinds.all([]) as [number, string][]) {
@@ -141,7 +141,7 @@ export function openRegistry(db: Database.Database): KindRegistry {
       });
       kinds.set(name, { n, name, indexes: new Map<string, SqlIndex>(entries) });
     }
-    known = { version: now, kinds };
+    cache = { version: now, kinds };
     return kinds;
   }
 
@@ -165,37 +165,37 @@ export function openRegistry(db: Database.Database): KindRegistry {
 
   function declareOne(kind: Kind): boolean {
     const indexes = declareIndexes(kind);
-    const added = addKind.run([kind.name]).changes > 0;
-    if (added) known = undefined;
+    const isNew = addKind.run([kind.name]).changes > 0;
+    if (isNew) cache = undefined;
     const declared = read().get(kind.name)!;
     const missing = indexes.filter((index) => {
       const old = declared.indexes.get(index.name);
       return !old || !sameIndex(old, index);
     });
     for (const index of missing) build(declared, index);
-    if (missing.length) known = undefined;
-    return added || missing.length > 0;
+    if (missing.length) cache = undefined;
+    return isNew || missing.length > 0;
   }
 
   return {
     current: read,
     forget() {
-      known = undefined;
+      cache = undefined;
     },
-    kindNumber: (kind) => (known?.kinds.get(kind.name) ?? requireKind(read(), kind)).n,
+    kindNumber: (kind) => (cache?.kinds.get(kind.name) ?? requireKind(read(), kind)).n,
     declare(kinds) {
       db.exec('SAVEPOINT declaring');
       try {
         const [before] = version.get([]) as [number];
-        const changed = kinds.map(declareOne).some(Boolean);
-        if (changed) db.pragma(`user_version = ${before + 1}`);
+        const hasChanged = kinds.map(declareOne).some(Boolean);
+        if (hasChanged) db.pragma(`user_version = ${before + 1}`);
         db.exec('RELEASE declaring');
       } catch (error) {
         db.exec('ROLLBACK TO declaring');
         db.exec('RELEASE declaring');
         throw error;
       } finally {
-        known = undefined;
+        cache = undefined;
       }
     },
   };
@@ -277,11 +277,11 @@ export function openIndexEntries(db: Database.Database): IndexEntries {
   const dropClaim = writing('DELETE FROM claim WHERE ix = ? AND key = ?');
   return {
     findTaken(entries, id) {
-      const taken = entries.find(({ index, claim }) => {
+      const rival = entries.find(({ index, claim }) => {
         const row = claim && (holder.get([index.n, claim]) as [Uint8Array] | undefined);
         return row && Buffer.from(row[0]).toString() !== id;
       });
-      return taken?.index.name;
+      return rival?.index.name;
     },
     add(entries, { n, id }) {
       for (const { index, key, claim } of entries) {

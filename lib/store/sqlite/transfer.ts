@@ -21,8 +21,8 @@ export function sqliteTransfer({ path }: { readonly path: string }): DocumentTra
     const { n: kindNumber, indexes } = requireKind(registry.current(), kind);
     const entries = listEntries(indexes.values(), id, body);
     if (rows.read(kindNumber, id)) throw takenError(kind.name, id);
-    const taken = indexEntries.findTaken(entries, id);
-    if (taken !== undefined) throw takenError(kind.name, id, taken);
+    const rival = indexEntries.findTaken(entries, id);
+    if (rival !== undefined) throw takenError(kind.name, id, rival);
     const text = bodyText(kind.name, id, body);
     const { lastInsertRowid } = addDocument.run([kindNumber, Buffer.from(id), revision, text]);
     indexEntries.add(entries, { n: Number(lastInsertRowid), id });

@@ -1,4 +1,4 @@
-// Routes of many records: POST /v1/bulk and GET /v1/export, as lines of JSON that are read and written as they come.
+// Import and export: POST /v1/bulk and GET /v1/export, streamed as lines of JSON.
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -32,7 +32,7 @@ export interface BulkDeps {
   readonly feed: Feed;
   readonly settleVotes: SettleVotes;
   readonly onFault: (error: unknown, request: Pick<RouteRequest, 'state'>) => void;
-  /** Records come with their statuses, without a vote here. */
+  /** Imported records bring their status without a vote here, so imports are audited. */
   readonly audit: Pick<Audit, 'append'>;
 }
 
@@ -55,7 +55,7 @@ const BULK_QUERY = {
   },
 } as const;
 
-/** What a server keeps and an export of a tenant does not hold. */
+/** What an export of a tenant does not contain. */
 const LEFT_OUT = [
   'other tenants',
   'accounts and PINs',
@@ -98,11 +98,11 @@ export const BULK_ROUTES: RouteGroup<BulkDeps> = domainGroup({
         const key = idempotencyKey(request);
         const leave = imports.enter(caller.tenant);
         allowLongUpload(request.req);
-        const noted = { by: caller.principal, details: { tenant: caller.tenant, import: randomUUID() } };
-        const beforeRecords = async () => void (await audit.append({ action: 'records.importing', ...noted }));
+        const event = { by: caller.principal, details: { tenant: caller.tenant, import: randomUUID() } };
+        const beforeRecords = async () => void (await audit.append({ action: 'records.importing', ...event }));
         const rows = bulk(caller, { lines: linesUntilTooSlow(request.req), dryRun, isPart, key, beforeRecords });
-        // A client that sends everything before it reads must not be waited for while it waits for us.
-        const texts = answerRows(request, { noted, rows }, deps);
+        // A client may send everything before it reads: never wait for it to read first.
+        const texts = answerRows(request, { noted: event, rows }, deps);
         const body = Readable.from(isProxied(request) ? holdUntilRead(request.req, texts) : texts, {
           objectMode: false,
           highWaterMark: SERVER_LIMITS.bulkAnswerBytes,
@@ -167,11 +167,11 @@ async function* answerRows(
       yield `${JSON.stringify(rowView(row, (error) => onFault(error, request)))}\n`;
     }
   } catch (error) {
-    // The client went away in the middle of a line; one that is still there sees that the answer has no end.
+    // The client disconnected; one that is still connected sees a truncated answer.
     if (!request.req.destroyed) onFault(error, request);
     throw error;
   } finally {
-    // That there was an import was noted before its first record.
+    // `records.importing` was written before the first record.
     const details = { ...noted.details, records, verified };
     if (records && !readFlags(request).dryRun)
       await audit
@@ -184,27 +184,27 @@ async function* answerRows(
 const isProxied = (request: RouteRequest) => PROXY_HEADERS.some((name) => request.get(name) !== '');
 const PROXY_HEADERS = ['X-Forwarded-For', 'Forwarded', 'Via'];
 
-// nginx sends nothing more of a request once its answer has begun (ngx_http_upstream.c, preserve_output), and both would wait.
+// nginx stops forwarding a request once its response has begun (ngx_http_upstream.c, preserve_output), which would deadlock.
 async function* holdUntilRead(req: IncomingMessage, texts: AsyncIterable<string>): AsyncGenerator<string> {
-  let held = '';
+  let waiting = '';
   for await (const text of texts) {
-    held += text;
-    if (!req.complete && held.length < SERVER_LIMITS.bulkAnswerBytes) continue;
-    yield held;
-    held = '';
+    waiting += text;
+    if (!req.complete && waiting.length < SERVER_LIMITS.bulkAnswerBytes) continue;
+    yield waiting;
+    waiting = '';
   }
-  if (held !== '') yield held;
+  if (waiting !== '') yield waiting;
 }
 
-/** The imports that are under way. */
+/** The imports in progress. */
 export type ImportPlaces = ReturnType<typeof importPlaces>;
 
-/** Places for imports, for each tenant and in all. */
+/** Bounds concurrent imports, per tenant and in total. */
 export function importPlaces() {
   const perTenant = new Map<string, number>();
   let all = 0;
   return {
-    /** Takes a place; the answer gives it back. Throws `unavailable` when there is none. */
+    /** Takes a place and returns the function that frees it. Throws `unavailable` when there is none. */
     enter(tenant: string): () => void {
       const own = perTenant.get(tenant) ?? 0;
       if (own >= SERVER_LIMITS.bulkRequestsPerTenant)
@@ -223,7 +223,7 @@ export function importPlaces() {
   };
 }
 
-// The line after the last one that is read says why it is the last.
+// Ends with an extra line that says why reading stopped.
 async function* linesUntilTooSlow(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedLine> {
   let last = 0;
   try {
@@ -261,12 +261,12 @@ function requireLines(request: RouteRequest): void {
     throw refuse('unsupported-media-type', `The coding ${JSON.stringify(coding)} is not read here. Send plain lines.`);
 }
 
-/** Milliseconds that only go forward. */
+/** Monotonic milliseconds. */
 export type Stopwatch = () => number;
 
 /**
- * The bytes as they come. Throws `too-slow` when its sender gave less than SERVER_LIMITS.bulkLeastBytes in SERVER_LIMITS.bulkRateMs
- * of waiting for it (our own work does not count), and after SERVER_LIMITS.bulkMs in all.
+ * Passes bytes through. Throws `too-slow` when the sender delivers less than SERVER_LIMITS.bulkLeastBytes in
+ * SERVER_LIMITS.bulkRateMs of waiting (excluding our own work), and after SERVER_LIMITS.bulkMs in total.
  */
 export async function* readSteadily(
   bytes: AsyncIterable<Uint8Array>,
@@ -274,10 +274,10 @@ export async function* readSteadily(
 ): AsyncGenerator<Uint8Array> {
   const begun = now();
   let [waited, received] = [0, 0];
-  let asked = now();
+  let since = now();
   for await (const chunk of bytes) {
     const came = now();
-    waited += came - asked;
+    waited += came - since;
     received += chunk.length;
     if (came - begun > SERVER_LIMITS.bulkMs) throw refuse('too-slow', TOO_LONG);
     if (waited >= SERVER_LIMITS.bulkRateMs) {
@@ -285,7 +285,7 @@ export async function* readSteadily(
       [waited, received] = [0, 0];
     }
     yield chunk;
-    asked = now();
+    since = now();
   }
 }
 

@@ -1,4 +1,4 @@
-// Verifiable credentials over HTTP: cards of domains with a key, the status lists that they name for everybody.
+// Verifiable credentials over HTTP: domain cards, which require a key, and public status lists.
 
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../lib/clock.ts';
@@ -19,15 +19,15 @@ export interface CardDeps {
   readonly statusLists: StatusLists;
   readonly signedCards: SignedCards;
   readonly clock: Clock;
-  /** How others reach this server, without a slash at the end; undefined: by the address that it listens on. */
+  /** The public base URL without a trailing slash. @default the address that the server listens on */
   readonly publicUrl: string | undefined;
 }
 
 const LIST = /^([0-9a-f]{32})-(revocation|suspension)$/;
-/** The first one is for clients that take anything. */
+/** The first is the default. */
 const TYPES = ['application/vc', 'application/ld+json', 'application/json'];
 
-/** The cards that were signed last, by what they say. */
+/** Recently signed cards, by their content. */
 export type SignedCards = LRUCache<string, string>;
 
 export function makeCardCache(): SignedCards {
@@ -77,7 +77,7 @@ export const CARD_ROUTES: RouteGroup<CardDeps> = domainGroup({
         const type = chooseType(request);
         const place = await statusLists.place(domain);
         const base = publicUrl ?? localUrl(request.req.socket);
-        // What a card says changes with the revision only.
+        // A card's content changes only with the revision.
         const key = JSON.stringify([domain.id, domain.revision, place, base]);
         const issue = () => statusLists.issuer.issue(makeCard(domain, { place, base }), clock.now());
         const card = signedCards.get(key) ?? JSON.stringify(await issue());
@@ -88,7 +88,7 @@ export const CARD_ROUTES: RouteGroup<CardDeps> = domainGroup({
   ],
 });
 
-/** The lists that cards name, for everybody: a verifier of a card must be able to check it. */
+/** The status lists that cards name. Public, because any verifier must be able to check a card. */
 export const STATUS_LIST_ROUTES: RouteGroup<CardDeps> = domainGroup({
   tag: 'Status lists',
   description: 'By which cards are checked. Nobody needs a key.',

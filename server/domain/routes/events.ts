@@ -1,4 +1,4 @@
-// GET /v1/events: what happens to the twins of a tenant, as server-sent events that can be resumed without a gap.
+// GET /v1/events: the events of a tenant as server-sent events, resumable without gaps.
 
 import { eventView, type Feed, type FeedEvent, hasReached } from '../../../lib/domain/feed/feed.ts';
 import { typeProblems, wantsType } from '../../../lib/domain/feed/journal.ts';
@@ -49,14 +49,14 @@ export const EVENT_ROUTES: RouteGroup<EventDeps> = domainGroup({
       id: 'followEvents',
       summary: 'Follow what happens, as server-sent events',
       description:
-        'Each event has its number as `id`, its type as `event`, and as `data` one line of JSON: an `Event`.',
+        'Each event has its number as `id`, its type as `event`, and as `data` one line of JSON: an `Event`. To a client that asks for text/event-stream by name, a stream that begins now sends first an event `ready`, with the number of the last event before it.',
       query: WANTED,
       headers: LAST_EVENT_ID,
       answers: { 200: { description: 'The stream', types: { 'text/event-stream': { type: 'string' } } } },
       problems: ['bad-request'],
       reply: async (request, { documents, feed, streams, settleVotes }) => {
         const { tenant } = readCaller(request);
-        // A reader that comes back sends the header, to the address that it had at first.
+        // A reconnecting reader sends the header to its original URL, so the header wins.
         const { 'Last-Event-ID': last } = readHeaders(request, LAST_EVENT_ID);
         const { after: first, ...filter } = readQuery(request, WANTED);
         const position = last ?? first;
@@ -68,9 +68,12 @@ export const EVENT_ROUTES: RouteGroup<EventDeps> = domainGroup({
             `There is no event ${position} here. Begin with ?after=0, or without it for what comes next.`,
           );
         const after = position ?? (await feed.end());
-        // The id lets a reader that is cut off before its first event go on from here.
+        // The id lets a reader that is cut off before its first event go on from here. Several EventSource libraries take an id only from
+        // an event with data: to them it comes as one. They all ask for this type by name.
+        const isEventSource = request.get('accept').includes('text/event-stream');
+        const data = isEventSource ? `\nevent: ready\ndata: {"seq":${after}}` : '';
         const hello =
-          position === undefined ? `: from now on\nretry: 1000\nid: ${after}\n\n` : ': go on\nretry: 1000\n\n';
+          position === undefined ? `: from now on\nretry: 1000\nid: ${after}${data}\n\n` : ': go on\nretry: 1000\n\n';
         const messages = async function* (signal: AbortSignal) {
           for await (const event of feed.follow(tenant, { after, signal })) if (wants(event)) yield formatEvent(event);
         };

@@ -1,4 +1,4 @@
-// GET and POST /1.0/identifiers/{did}: DIDs for everybody, by the HTTP binding of W3C DID Resolution.
+// GET and POST /1.0/identifiers/{did}: public DID resolution by the HTTP binding of W3C DID Resolution.
 
 import type { Resolution, ResolutionRequest, Resolver } from '../../../lib/domain/did/resolution.ts';
 import { type GivenOptions, makeFailure } from '../../../lib/domain/did/resolution-options.ts';
@@ -12,7 +12,7 @@ import { answerTo } from '../resolution-answer.ts';
 
 export interface IdentifierDeps {
   readonly resolve: Resolver;
-  /** Told of everything that is our fault. */
+  /** Reports an internal error. */
   readonly onFault: (error: unknown, request: Pick<RouteRequest, 'state'>) => void;
 }
 
@@ -144,7 +144,7 @@ export const IDENTIFIER_ROUTES: RouteGroup<IdentifierDeps> = domainGroup({
   ],
 });
 
-// No key is needed; but a request with one sees only its own tenant.
+// No key is required, but a request with one sees only its own tenant.
 async function answerResolution(request: RouteRequest, { resolve, onFault }: IdentifierDeps): Promise<Reply> {
   const options = await readOptions(request);
   const tenant = request.state.caller ? readCaller(request).tenant : undefined;
@@ -167,7 +167,7 @@ async function answerResolution(request: RouteRequest, { resolve, onFault }: Ide
   }
 }
 
-// What cannot be decoded is no DID either way.
+// Text that cannot be decoded is no DID either way.
 function identifierIn({ path }: Pick<RouteRequest, 'path'>): string {
   const text = path.slice(IDENTIFIER_PREFIX.length);
   try {
@@ -188,7 +188,7 @@ async function optionsInBody(request: RouteRequest): Promise<GivenOptions> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refuse('bad-request', 'The options are no JSON object.');
   return Object.entries(value).map(([name, option]) => {
-    // As text, an object may be a function of its sender's: {"toString":1}.
+    // Converting an object to text may fail, as for {"toString":1}.
     if (typeof option === 'object' && option !== null)
       throw refuse('bad-request', `The option ${JSON.stringify(cutText(name, 64))} is no text, number or flag.`);
     return [name, String(option)] as const;

@@ -1,4 +1,4 @@
-// GET /v1/limits: how large things may be; GET /v1/whoami: for whom a key stands.
+// GET /v1/limits: the limits of the service; GET /v1/whoami: the caller behind a key.
 
 import { ROLES } from '../../../lib/domain/caller.ts';
 import { record } from '../../../lib/json/schema.ts';

@@ -1,4 +1,4 @@
-// Routes of votes below a domain: its proposals, where its verification stands, what it may take part in, credits.
+// Verification routes below a domain: its proposals, verification status, eligibility and credits.
 
 import type { Clock } from '../../../lib/clock.ts';
 import type { SettleVotes } from '../../../lib/domain/find.ts';
@@ -74,8 +74,8 @@ function verificationRoutes(root: string, noun: 'Domain' | 'Entity'): ReplyRoute
         const propose = await verification.permitProposal(readCaller(request), request.params.did!);
         const body = await readBody(request);
         return answerOnce(request, { idempotency, body }, async (id) => {
-          const made = await propose({ body: body.value, id });
-          return { status: 201, headers: proposalHeaders(made), body: showProposal(made) };
+          const proposal = await propose({ body: body.value, id });
+          return { status: 201, headers: proposalHeaders(proposal), body: showProposal(proposal) };
         });
       },
     },
@@ -106,8 +106,8 @@ function verificationRoutes(root: string, noun: 'Domain' | 'Entity'): ReplyRoute
           request.params.did!,
         );
         const links = { domain: twinLinks(standing.did).self };
-        const shown = { proposal: proposal ? showProposal(proposal) : null, open: open.map(showProposal) };
-        return { body: { ...standing, ...shown, links } };
+        const views = { proposal: proposal ? showProposal(proposal) : null, open: open.map(showProposal) };
+        return { body: { ...standing, ...views, links } };
       },
     },
     {

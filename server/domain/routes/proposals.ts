@@ -1,4 +1,4 @@
-// Routes of verification by vote: proposals, votes, what they lead to, and the rules.
+// Routes of verification by vote: proposals, ballots, actions, and the rules.
 
 import { inTurns } from '../../../lib/clock.ts';
 import { DOMAIN } from '../../../lib/domain/kinds.ts';
@@ -237,15 +237,15 @@ function action(name: 'withdraw' | 'veto' | 'execute', summary: string, descript
   };
 }
 
-/** How these domains are called; those without a name are left out. */
+/** The names of these domains; domains without a name are left out. */
 async function readNames(
   documents: Pick<DocumentStore, 'get'>,
   dids: ReadonlySet<string>,
 ): Promise<Map<string, string>> {
   const names = new Map<string, string>();
   const read = (did: string) => documents.get<JsonObject>(DOMAIN, did);
-  await inTurns([...dids], read, (found, did) => {
-    const { metadata } = found?.body ?? {};
+  await inTurns([...dids], read, (domain, did) => {
+    const { metadata } = domain?.body ?? {};
     const name = isObject(metadata) ? metadata.name : undefined;
     if (typeof name === 'string') names.set(did, name);
   });

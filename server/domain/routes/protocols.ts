@@ -86,8 +86,8 @@ export const PROTOCOL_ROUTES: RouteGroup<ProtocolDeps> = domainGroup({
         const body = await readBody(request);
         return answerOnce(request, { idempotency, body }, async (token) => {
           const protocol = await protocols.create(caller, body.value, mintDid(token));
-          const shown = makeLinkedView(protocol);
-          return { status: 201, headers: { Location: shown.links.self, ETag: `"${protocol.version}"` }, body: shown };
+          const view = makeLinkedView(protocol);
+          return { status: 201, headers: { Location: view.links.self, ETag: `"${protocol.version}"` }, body: view };
         });
       },
     },
@@ -189,12 +189,12 @@ async function findVersion(
   { body }: Protocol,
   { at, now }: { at: string; now: number },
 ): Promise<Protocol> {
-  const wanted = revisionOrMoment(at);
-  const found =
-    'revision' in wanted
-      ? await protocols.at(body.did, wanted.revision)
-      : wanted.moment <= now && (await protocols.readAtTime(body.did, wanted.moment));
-  if (found) return found;
+  const version = revisionOrMoment(at);
+  const protocol =
+    'revision' in version
+      ? await protocols.at(body.did, version.revision)
+      : version.moment <= now && (await protocols.readAtTime(body.did, version.moment));
+  if (protocol) return protocol;
   throw refuse('not-found', `${body.did} has no version ${JSON.stringify(at)}.`);
 }
 

@@ -74,8 +74,8 @@ come in order, and at least once: the header \`webhook-id\` is the same each tim
       reply: async (request, { webhooks }) => {
         const caller = readCaller(request);
         requireRole(caller, 'manage webhooks');
-        const shown = showState(await webhooks.create(caller, (await readBody(request)).value));
-        return { status: 201, ...shown, headers: { ...shown.headers, Location: shown.body.links.self } };
+        const reply = showState(await webhooks.create(caller, (await readBody(request)).value));
+        return { status: 201, ...reply, headers: { ...reply.headers, Location: reply.body.links.self } };
       },
     },
     {

@@ -41,7 +41,7 @@ const NOBODY: Client = { address: '', bucket: 'unknown', loopback: false, exempt
 export function clientReader({ proxies, exempt, countsLoopback = true }: ClientOptions): ReadClient {
   const isProxy = networks(proxies);
   const isExempt = networks(exempt);
-  const known = new LRUCache<string, Client>(growing(REMEMBERED));
+  const clients = new LRUCache<string, Client>(growing(REMEMBERED));
 
   const parse = (text: string): Client | undefined => {
     const address = readAddress(text);
@@ -58,10 +58,10 @@ export function clientReader({ proxies, exempt, countsLoopback = true }: ClientO
     };
   };
   const look = (text: string): Client | undefined => {
-    const seen = known.get(text);
-    if (seen) return seen;
+    const cached = clients.get(text);
+    if (cached) return cached;
     const client = parse(text);
-    if (client && text.length <= ADDRESS_CHARS) known.set(copyText(text), client);
+    if (client && text.length <= ADDRESS_CHARS) clients.set(copyText(text), client);
     return client;
   };
 
@@ -113,6 +113,6 @@ function isIpv6(address: Address): address is ipaddr.IPv6 {
 }
 
 function prefix({ parts }: ipaddr.IPv6, bits: 48 | 64): string {
-  const kept = parts.slice(0, bits / 16);
-  return `${new ipaddr.IPv6([...kept, ...Array<number>(8 - kept.length).fill(0)])}/${bits}`;
+  const groups = parts.slice(0, bits / 16);
+  return `${new ipaddr.IPv6([...groups, ...Array<number>(8 - groups.length).fill(0)])}/${bits}`;
 }

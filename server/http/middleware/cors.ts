@@ -62,10 +62,10 @@ type Origins = Pick<cors.Options, 'origin' | 'credentials'>;
 
 function readOrigins(listed: Config['corsOrigins']): Origins {
   if (listed === '*') return { origin: '*', credentials: false };
-  const known = new Set(listed);
+  const origins = new Set(listed);
   const origin = ({ req }: { req: { headers: { origin?: string } } }) => {
     const asks = req.headers.origin ?? '';
-    return known.has(asks) ? asks : '';
+    return origins.has(asks) ? asks : '';
   };
   return { origin: origin as never, credentials: true };
 }
@@ -78,8 +78,8 @@ function forDoor({ allowed, allowedForm, exposed }: DoorHeaders, origins: Origin
     const names = ctx.response.get(ALLOW);
     if (!names) return;
     // There is no wildcard for a part of a name: those that are asked for are named.
-    const asked = ctx.get('access-control-request-headers').split(',');
-    const more = asked.map((name) => name.trim()).filter((name) => allowedForm.test(name));
+    const headers = ctx.get('access-control-request-headers').split(',');
+    const more = headers.map((name) => name.trim()).filter((name) => allowedForm.test(name));
     if (more.length) ctx.set(ALLOW, [names, ...more].join(','));
   };
 }

@@ -32,7 +32,7 @@ export interface OperatorTokens {
    * with Retry-After; a right one never is, for others may share its address. What keeps guesses from success is how long tokens
    * are, and the limit of requests.
    */
-  identify(ctx: Context, given: string): string | undefined;
+  identify(ctx: Context, token: string): string | undefined;
   /** The name of the token in an Authorization header; undefined where there is none or a wrong one, which is not counted. */
   recognize(authorization: string): string | undefined;
 }
@@ -71,32 +71,32 @@ const { operatorFailures, operatorFailureMs } = SERVER_LIMITS;
 
 export function operatorTokens(tokens: readonly string[], options: OperatorTokensOptions): OperatorTokens {
   const { key, readClient, onWrong, now = () => performance.now() } = options;
-  const known = tokens.map((token) => ({
+  const operators = tokens.map((token) => ({
     name: `token ${shortMac(key, ['fingerprint', token]).slice(0, 8)}`,
     matches: secretCheck(token),
   }));
   const failures = new LRUCache<string, { count: number; until: number }>(growing(SERVER_LIMITS.countedClients));
   // All are compared, whichever is right.
-  const findName = (given: string) => known.filter(({ matches }) => matches(given))[0]?.name;
+  const findName = (token: string) => operators.filter(({ matches }) => matches(token))[0]?.name;
   return {
-    names: known.map(({ name }) => name),
+    names: operators.map(({ name }) => name),
     recognize(authorization) {
-      const given = readBearer(authorization);
-      return given === undefined ? undefined : findName(given);
+      const token = readBearer(authorization);
+      return token === undefined ? undefined : findName(token);
     },
-    identify(ctx, given) {
-      const name = findName(given);
+    identify(ctx, token) {
+      const name = findName(token);
       if (name !== undefined) return name;
       const { bucket, address } = readClient(ctx.req);
       const at = now();
-      const seen = failures.get(bucket);
-      const counted = seen && at < seen.until ? seen : { count: 0, until: at + operatorFailureMs };
-      if (counted.count >= operatorFailures) {
-        ctx.set('Retry-After', String(Math.ceil((counted.until - at) / 1_000)));
+      const earlier = failures.get(bucket);
+      const failure = earlier && at < earlier.until ? earlier : { count: 0, until: at + operatorFailureMs };
+      if (failure.count >= operatorFailures) {
+        ctx.set('Retry-After', String(Math.ceil((failure.until - at) / 1_000)));
         throw new Refusal('too-many-requests', 'Too many wrong tokens of operators came from this address. Try later');
       }
-      counted.count++;
-      failures.set(bucket, counted);
+      failure.count++;
+      failures.set(bucket, failure);
       onWrong?.(address);
       return undefined;
     },
@@ -131,8 +131,8 @@ export function readLocalOperator(ctx: Pick<Context, 'req' | 'get'>, rule: Opera
 function tokenHolders(tokens: OperatorTokens): Middleware {
   return (ctx, next) => {
     ctx.set('Cache-Control', 'no-store');
-    const given = readBearer(ctx.get('authorization'));
-    ctx.state.operator = given === undefined ? undefined : tokens.identify(ctx as Context, given);
+    const token = readBearer(ctx.get('authorization'));
+    ctx.state.operator = token === undefined ? undefined : tokens.identify(ctx as Context, token);
     if (ctx.state.operator !== undefined) return next();
     ctx.set('WWW-Authenticate', 'Bearer realm="operator"');
     throw new Refusal('unauthorized', `${REFUSALS.unauthorized.words}: send Authorization: Bearer <OPERATOR_TOKEN>`);
@@ -143,8 +143,8 @@ function tokenHolders(tokens: OperatorTokens): Middleware {
 export function bearerCheck(secret: string): (authorization: string) => boolean {
   const matches = secretCheck(secret);
   return (authorization) => {
-    const given = readBearer(authorization);
-    return given !== undefined && matches(given);
+    const token = readBearer(authorization);
+    return token !== undefined && matches(token);
   };
 }
 
@@ -153,9 +153,9 @@ function readBearer(authorization: string): string | undefined {
 }
 
 // How long it takes says nothing about the secret: lengths are equal for the comparison, for any text.
-function secretCheck(secret: string): (given: string) => boolean {
+function secretCheck(secret: string): (text: string) => boolean {
   const expected = digest(secret);
-  return (given) => timingSafeEqual(digest(given), expected);
+  return (text) => timingSafeEqual(digest(text), expected);
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();

@@ -40,7 +40,7 @@ export interface PermitOptions {
 
 /** Permits in batches of this size, or of as many as wait for one when they are more. A batch ends with its window. */
 export function createPermits(batch: number, { ask, clock }: PermitOptions): Permits {
-  const held = new LRUCache<string, { left: number; readonly until: number }>(growing(SERVER_LIMITS.countedClients));
+  const permits = new LRUCache<string, { left: number; readonly until: number }>(growing(SERVER_LIMITS.countedClients));
   const lines = new Map<string, Waiter[]>();
 
   async function serve(bucket: string, line: Waiter[]): Promise<void> {
@@ -52,7 +52,7 @@ export function createPermits(batch: number, { ask, clock }: PermitOptions): Per
         const served = line.splice(0, passing);
         for (const { resolve } of served) resolve(0);
         if (passing < count) for (const { resolve } of line.splice(0)) resolve(leftMs);
-        held.set(bucket, { left: passing - served.length, until: clock.monotonic() + leftMs });
+        permits.set(bucket, { left: passing - served.length, until: clock.monotonic() + leftMs });
       }
     } catch (error) {
       for (const { reject } of line) reject(error);
@@ -64,7 +64,7 @@ export function createPermits(batch: number, { ask, clock }: PermitOptions): Per
   return {
     take(bucket, now) {
       // That it was asked for is seen when it is filled again.
-      const one = held.peek(bucket);
+      const one = permits.peek(bucket);
       if (!one || one.left === 0 || now >= one.until) return false;
       one.left--;
       return true;

@@ -45,9 +45,9 @@ export function rateLimiter({ max, windowMs, clock }: LimiterOptions): Limiter {
     id: (ctx) => (ctx as unknown as Counted).bucket,
   });
   return async (bucket) => {
-    const counted = new Counted(bucket);
-    await limit(counted as unknown as Context, pass);
-    const { rateLimit } = counted.state;
+    const requests = new Counted(bucket);
+    await limit(requests as unknown as Context, pass);
+    const { rateLimit } = requests.state;
     return rateLimit === undefined ? 0 : windows.secondsLeft(bucket);
   };
 }

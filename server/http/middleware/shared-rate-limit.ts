@@ -52,8 +52,8 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
   let retryAt: number | undefined;
 
   const ask: AskForPermits = async (bucket, requests) => {
-    const counted = redis.run('count a request', () => count(PREFIX + bucket, windowMs, max, requests));
-    const [passing, leftMs] = (await within(counted, patienceMs, clock)) as [number, number];
+    const shared = redis.run('count a request', () => count(PREFIX + bucket, windowMs, max, requests));
+    const [passing, leftMs] = (await within(shared, patienceMs, clock)) as [number, number];
     if (retryAt !== undefined) onBack?.();
     retryAt = undefined;
     if (passing < requests) waiting.set(bucket, clock.monotonic() + leftMs);
@@ -70,9 +70,9 @@ export function sharedRateLimiter(options: SharedLimiterOptions): Limiter {
   // of them. When Redis goes away, all that have asked it come here at the same moment.
   let line: Promise<unknown> = Promise.resolve();
   const countHere: Limiter = (bucket) => {
-    const counted = line.then(() => local(bucket));
-    line = counted.catch(() => {});
-    return counted;
+    const own = line.then(() => local(bucket));
+    line = own.catch(() => {});
+    return own;
   };
 
   return async (bucket) => {

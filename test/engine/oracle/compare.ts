@@ -3,9 +3,10 @@
 import * as assert from 'uvu/assert';
 import type { AnyStateMachine } from 'xstate';
 import type { TwinlineError } from '../../../lib/errors.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
 import type { Durable } from './durable.ts';
 import type { ScriptStep } from './generate.ts';
-import { type Behaviours, type InMemory, inMemory } from './in-memory.ts';
+import { type Behaviours, type InMemory, inMemory, type Standing } from './in-memory.ts';
 
 /** How the services of random machines answer. Their times meet no timer's. */
 export const BEHAVIOURS: Behaviours = {
@@ -16,20 +17,26 @@ export const BEHAVIOURS: Behaviours = {
 };
 
 export interface Script {
+  readonly input?: JsonObject;
   readonly script: readonly ScriptStep[];
   readonly isAsleep?: boolean;
 }
 
+/** Begins a machine that is stored between any two events. */
+export type Begin = (machine: AnyStateMachine, behaviours: Behaviours, input?: JsonObject) => Promise<Durable>;
+
 /** Runs the script on both; rejects at the first difference. True: it was compared to its end. */
 export async function compare(
   machine: AnyStateMachine,
-  { script, isAsleep = false, behaviours = BEHAVIOURS }: Script & { behaviours?: Behaviours },
-  begin: (machine: AnyStateMachine, behaviours: Behaviours) => Promise<Durable>,
+  { input = {}, script, isAsleep = false, behaviours = BEHAVIOURS }: Script & { behaviours?: Behaviours },
+  begin: Begin,
 ): Promise<boolean> {
-  const theirs = inMemory(machine, behaviours);
+  const theirs = inMemory(machine, behaviours, input);
+  if (theirs.isEndless) return false;
+  if (theirs.hasThrown) return isRefused(begin(machine, behaviours, input), theirs);
   theirs.advance(0);
-  if (isOver(theirs)) return false;
-  const ours = await begin(machine, behaviours).catch((error: TwinlineError) => {
+  if (theirs.isEndless) return false;
+  const ours = await begin(machine, behaviours, input).catch((error: TwinlineError) => {
     if (/^Cannot compile .* while the state .* may do so, too/.test(error.message)) return undefined;
     throw error;
   });
@@ -47,12 +54,15 @@ async function follow(theirs: InMemory, ours: Durable, { script, isAsleep = fals
   for (const [at, { ms, event }] of script.entries()) {
     if (theirs.look().status !== 'active') return true;
     theirs.advance(ms);
-    if (isOver(theirs)) return false;
+    if (theirs.isEndless) return false;
     await ours.pass(ms, isAsleep);
     if (event) {
+      const wasActive = theirs.look().status === 'active';
       theirs.send(event);
+      if (theirs.isEndless) return false;
+      if (wasActive && theirs.hasThrown) return isRefused(ours.send(event), theirs);
       theirs.advance(0);
-      if (isOver(theirs)) return false;
+      if (theirs.isEndless) return false;
       await ours.send(event);
     }
     await ours.wake();
@@ -61,13 +71,21 @@ async function follow(theirs: InMemory, ours: Durable, { script, isAsleep = fals
   return true;
 }
 
-const isOver = (theirs: InMemory) => {
-  theirs.look();
-  return theirs.isEndless;
-};
+/** An actor fails of an event on which it throws; Twinline refuses the event, and the machine stays where it is. */
+async function isRefused(work: Promise<unknown>, theirs: InMemory): Promise<boolean> {
+  const error = await work.then(
+    () => undefined,
+    (reason: TwinlineError) => reason,
+  );
+  if (error && /^Cannot compile /.test(error.message)) return false;
+  assert.is(error?.code, theirs.look().error, `a step throws, and Twinline says ${error?.stack}`);
+  return true;
+}
 
 function same(theirs: InMemory, ours: Durable, when: string): void {
-  const [expected, actual] = [theirs.look(), ours.look()];
+  // Of a step that fails Twinline tells nothing; an actor has told what came before the fault.
+  const view = (standing: Standing) => (theirs.hasThrown ? { ...standing, told: [] } : standing);
+  const [expected, actual] = [view(theirs.look()), view(ours.look())];
   assert.equal(actual, expected, `${when}: Twinline ${brief(actual)}, XState ${brief(expected)}`);
 }
 

@@ -1,10 +1,12 @@
 // What Twinline does with the same machine: it is put into a store and taken out again between any two events.
 
+import * as assert from 'uvu/assert';
 import type { AnyStateMachine } from 'xstate';
 import { SimulatedClock } from '../../../lib/clock.ts';
 import { createEngine, type TurnReport } from '../../../lib/engine/engine.ts';
 import { lifecycle } from '../../../lib/engine/lifecycle/lifecycle.ts';
-import { plainWrite, readRecord } from '../../../lib/engine/lifecycle/record.ts';
+import { readRecord, toStored } from '../../../lib/engine/lifecycle/record.ts';
+import { plainWrite } from '../../../lib/engine/lifecycle/write.ts';
 import { machineConversation } from '../../../lib/engine/machine/machine-conversation.ts';
 import { type AtRest, compileMachine, type Machine } from '../../../lib/engine/machine/transition.ts';
 import type { Services } from '../../../lib/engine/service.ts';
@@ -14,7 +16,7 @@ import { TwinlineError } from '../../../lib/errors.ts';
 import type { Json, JsonObject } from '../../../lib/json/json.ts';
 import { memoryDocuments, memorySnapshots } from '../../../lib/store/memory/index.ts';
 import type { Kind, SnapshotStore } from '../../../lib/store/store.ts';
-import type { Behaviours, Standing } from './in-memory.ts';
+import { type Behaviours, type Standing, seeInside } from './in-memory.ts';
 
 /** A machine in a store. */
 export interface Durable {
@@ -29,16 +31,28 @@ export interface Durable {
 
 const KEY = 'one';
 
-const standing = ({ status, state, context, output, error }: AtRest, told: readonly string[]): Standing => ({
-  status: status ?? 'active',
-  value: state,
-  context,
-  ...(output !== undefined && { output }),
-  ...(error && { error: error.code }),
-  told,
-});
+function standing(machine: Machine, rest: AtRest, told: readonly string[]): Standing {
+  const { status, state, context, output, error } = rest;
+  const live = machine.resume(rest);
+  const [before, after] = [JSON.stringify(rest), JSON.stringify(machine.rest(live))];
+  if (after !== before)
+    assert.equal(plain(after), plain(before), `stored as ${before}, restored and stored as ${after}`);
+  return {
+    status: status ?? 'active',
+    value: state,
+    context,
+    ...(output !== undefined && { output }),
+    ...(error && { error: error.code }),
+    told,
+    ...seeInside(live),
+  };
+}
+
+const plain = (text: string): unknown => JSON.parse(text);
+
 /** A machine that has failed is told as a problem, too. */
-const isFailure = (error: unknown) => / has failed: /.test((error as Error).message);
+const isFailure = (error: unknown) =>
+  / has failed: |a guard or action threw|did not come to rest/.test((error as Error).message);
 
 /** Longer than any script. */
 const LONG_MS = 1e9;
@@ -68,10 +82,8 @@ async function drain(isBusy: () => boolean): Promise<void> {
 export async function inSession(
   source: AnyStateMachine,
   behaviours: Behaviours,
-  {
-    open = (clock) => memorySnapshots({ clock }),
-    input = {},
-  }: { open?: (clock: SimulatedClock) => SnapshotStore; input?: JsonObject } = {},
+  input: JsonObject = {},
+  open: (clock: SimulatedClock) => SnapshotStore = (clock) => memorySnapshots({ clock }),
 ): Promise<Durable> {
   const clock = new SimulatedClock();
   const told: string[] = [];
@@ -131,7 +143,7 @@ export async function inSession(
     look: () => {
       const { rest, ended } = report!;
       if (ended !== (rest.status !== undefined)) throw new Error(`ended: ${ended}, status: ${rest.status}`);
-      return standing(rest, told);
+      return standing(machine, rest, told);
     },
   };
 }
@@ -195,6 +207,9 @@ export async function inDocument(
     await settle();
     last = await documents.get(KIND, KEY);
     if (failure) throw failure;
+    const stored = last!.body.machine;
+    const expected = { machine, version: 1 };
+    assert.equal(toStored(expected, readRecord(last!, expected)), stored, 'what is stored, read and stored again');
   };
   const begin = things.begin(KEY, { input });
   begin.catch((error) => {
@@ -227,8 +242,6 @@ export async function inDocument(
       await refresh();
     },
     close: async () => documents.close(),
-    look: () => {
-      return standing(readRecord(last!, { machine, version: 1 }).rest, told);
-    },
+    look: () => standing(machine, readRecord(last!, { machine, version: 1 }).rest, told),
   };
 }

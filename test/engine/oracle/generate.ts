@@ -8,11 +8,13 @@ import type { ActionData, Chart, GuardData, InvokeData, TransitionData } from '.
 export interface ScriptStep {
   /** Milliseconds since the one before. */
   readonly ms: number;
-  readonly event?: { readonly type: string; readonly v: number };
+  readonly event?: { readonly type: string; readonly v: number; readonly to?: string };
 }
 
 export interface Case {
   readonly chart: Chart;
+  /** What it begins with. @default nothing */
+  readonly input?: { readonly n: number };
   readonly script: readonly ScriptStep[];
   /** Nobody looks between two steps: what is due meanwhile happens when the next step comes. */
   readonly isAsleep: boolean;
@@ -23,7 +25,17 @@ interface Draft {
   readonly named: number;
   readonly initial: number;
   readonly children: readonly Draft[];
-  readonly history: { readonly kind: unknown; readonly typed: boolean; readonly target: number };
+  readonly initially: readonly ActionDraft[];
+  /** Its initial state is one of its history states. */
+  readonly remembers: boolean;
+  readonly tagged: boolean;
+  readonly route: readonly (GuardDraft | undefined)[];
+  readonly history: {
+    readonly kind: unknown;
+    readonly typed: boolean;
+    readonly target: number;
+    readonly second: number;
+  };
   readonly entry: readonly ActionDraft[];
   readonly exit: readonly ActionDraft[];
   readonly on: readonly (readonly [string, readonly TransitionDraft[]])[];
@@ -50,7 +62,7 @@ interface TransitionDraft {
 type GuardDraft = (state: (nth: number) => string) => GuardData;
 type ActionDraft = (state: (nth: number) => string) => ActionData;
 
-const EVENTS = ['A', 'B', 'C', 'a.b', 'a.c'];
+export const EVENTS = ['A', 'B', 'a', 'a.b', 'a.c', 'a.b.c'];
 export const SERVICES = ['quick', 'slow', 'bad', 'never'];
 
 const nat = fc.nat({ max: 30 });
@@ -70,27 +82,40 @@ const plainGuard: fc.Arbitrary<GuardDraft> = fc.oneof(
   fixed<GuardData>({ odd: true }),
   fc.integer({ min: 0, max: 2 }).map((value) => () => ({ value })),
   nat.map((nth) => (state: (nth: number) => string) => ({ in: state(nth) })),
+  nat.map((nth) => (state: (nth: number) => string) => ({ inside: state(nth).slice('#m.'.length) })),
 );
 const guard: fc.Arbitrary<GuardDraft> = fc.oneof(
-  { weight: 4, arbitrary: plainGuard },
-  { weight: 1, arbitrary: plainGuard.map((inner) => (state: (nth: number) => string) => ({ not: inner(state) })) },
+  { weight: 80, arbitrary: plainGuard },
+  { weight: 20, arbitrary: plainGuard.map((inner) => (state: (nth: number) => string) => ({ not: inner(state) })) },
   {
-    weight: 1,
+    weight: 20,
     arbitrary: fc.tuple(fc.constantFrom('and', 'or'), plainGuard, plainGuard).map(
       ([kind, one, two]): GuardDraft =>
         (state) =>
           ({ [kind]: [one(state), two(state)] }) as unknown as GuardData,
     ),
   },
+  { weight: 1, arbitrary: fixed<GuardData>({ throws: true }) },
 );
 
-const delay = fc.constantFrom<number | string>(10, 20, 20, 50, 120, 'growing', 'short', 30, 10, 0);
+const delay = fc.constantFrom<number | string>(10, 20, 20, 50, 120, 'growing', 'short', 'inline', 30, 10, 0);
 const sendId = fc.constantFrom('x', 'y');
+const callId = fc.constantFrom('one', 'two');
 const plainAction: fc.Arbitrary<ActionDraft> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(1, 1, 2, -1).map((add) => () => ({ add })) },
   { weight: 2, arbitrary: fixed<ActionData>({ take: true }) },
   { weight: 1, arbitrary: fc.constantFrom('told', 'said').map((name) => () => ({ emit: name })) },
-  { weight: 1, arbitrary: eventName.map((name) => () => ({ raise: name })) },
+  { weight: 1, arbitrary: fc.constantFrom('told', 'said').map((name) => () => ({ tell: name })) },
+  { weight: 1, arbitrary: fc.constantFrom('', 'here').map((name) => () => ({ log: name })) },
+  { weight: 1, arbitrary: fixed<ActionData>({ mark: true }) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(eventName, fc.boolean()).map(
+      ([name, computed]) =>
+        () =>
+          ({ raise: name, ...(computed && { computed }) }) as ActionData,
+    ),
+  },
   { weight: 1, arbitrary: eventName.map((name) => () => ({ send: name })) },
   {
     weight: 2,
@@ -103,16 +128,18 @@ const plainAction: fc.Arbitrary<ActionDraft> = fc.oneof(
       ),
   },
   { weight: 1, arbitrary: sendId.map((id) => () => ({ cancel: id })) },
+  { weight: 1, arbitrary: callId.map((id) => () => ({ stop: id })) },
 );
 const action: fc.Arbitrary<ActionDraft> = fc.oneof(
-  { weight: 8, arbitrary: plainAction },
+  { weight: 160, arbitrary: plainAction },
   {
-    weight: 1,
+    weight: 20,
     arbitrary: fc.tuple(plainGuard, list(plainAction, 2)).map(
       ([when, act]): ActionDraft =>
         (state) => ({ when: when(state), act: act.map((one) => one(state)) }),
     ),
   },
+  { weight: 1, arbitrary: fixed<ActionData>({ throws: true }) },
 );
 
 const transition = (target: fc.Arbitrary<number>, guarded: fc.Arbitrary<GuardDraft | undefined>) =>
@@ -136,13 +163,16 @@ const anyTarget = fc.oneof(
 const maybe = fc.option(guard, { nil: undefined, freq: 1 });
 const transitions = fc.array(transition(anyTarget, maybe), { minLength: 1, maxLength: 2 });
 // An eventless transition without a guard is a loop too often.
-const eventless = transition(nat, guard);
+const eventless = transition(nat, fc.option(guard, { nil: undefined, freq: 12 }));
 
-const descriptor = fc.oneof({ weight: 8, arbitrary: eventName }, { weight: 1, arbitrary: fc.constantFrom('*', 'a.*') });
+const descriptor = fc.oneof(
+  { weight: 8, arbitrary: eventName },
+  { weight: 1, arbitrary: fc.constantFrom('*', 'a.*', 'a.b.*') },
+);
 const afterDelay = fc.constantFrom('10', '20', '20', '50', '120', 'growing', 'short', '30', '50', '0');
 const invoke = fc.record(
   {
-    id: fc.constantFrom('one', 'two'),
+    id: callId,
     src: fc.constantFrom(...SERVICES),
     done: rare(transition(anyTarget, maybe), 8, 2),
     error: rare(transition(anyTarget, maybe), 9, 2),
@@ -155,11 +185,16 @@ const draft = (kinds: readonly Draft['kind'][], children: fc.Arbitrary<Draft[]>,
     kind: fc.constantFrom(...kinds),
     named: fc.nat({ max: 3 }),
     initial: nat,
+    initially: rare(action, 1, 2),
+    remembers: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+    tagged: fc.boolean(),
+    route: rare(maybe, 1),
     children,
     history: fc.record({
       kind: fc.constantFrom<unknown>('shallow', 'deep', true),
       typed: fc.boolean(),
       target: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: nat }),
+      second: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: nat }),
     }),
     entry: rare(action, 3, 2),
     exit: rare(action, 2),
@@ -187,11 +222,17 @@ function drafts(withCalls: boolean): fc.Arbitrary<Draft> {
   return draft(['compound', 'compound', 'parallel'], children, withCalls);
 }
 
+/** Leads to a state that has a route. */
+const ROUTE = 'xstate.route';
+
 const script = fc.array(
   fc.record(
     {
       ms: fc.constantFrom(0, 10, 10, 20, 30, 100, 300),
-      event: fc.record({ type: eventName, v: fc.nat({ max: 2 }) }),
+      event: fc.oneof(
+        { weight: 12, arbitrary: fc.record({ type: eventName, v: fc.nat({ max: 2 }) }) },
+        { weight: 1, arbitrary: nat.map((v) => ({ type: ROUTE, v })) },
+      ),
     },
     { requiredKeys: ['ms'] },
   ),
@@ -205,8 +246,21 @@ export const callingCases = casesOf(true);
 
 function casesOf(withCalls: boolean): fc.Arbitrary<Case> {
   return fc
-    .record({ draft: drafts(withCalls), script, isAsleep: withCalls ? fc.constant(false) : fc.boolean() })
-    .map((drawn) => ({ chart: build(drawn.draft), script: drawn.script, isAsleep: drawn.isAsleep }));
+    .record({
+      draft: drafts(withCalls),
+      n: fc.nat({ max: 3 }),
+      script,
+      isAsleep: withCalls ? fc.constant(false) : fc.boolean(),
+    })
+    .map(({ draft: root, n, script: steps, isAsleep }) => {
+      const { chart, routes } = build(root);
+      // Which route an event takes is drawn as a number as well.
+      const along = ({ ms, event }: ScriptStep): ScriptStep =>
+        event?.type === ROUTE
+          ? { ms, event: { ...event, to: `#${routes[event.v % (routes.length || 1)]}` } }
+          : { ms, ...(event && { event }) };
+      return { chart, ...(n && { input: { n } }), script: steps.map(along), isAsleep };
+    });
 }
 
 interface Place {
@@ -225,13 +279,15 @@ function locate(draft: Draft, path: readonly string[], parent?: Place): Place {
   const isAlone = parent && !parent.children.some(({ kind }) => kind !== 'history');
   const isLast = parent?.draft.children.at(-1) === draft;
   const kind = draft.kind === 'history' && isAlone && isLast ? 'leaf' : draft.kind;
-  const id = parent && kind !== 'history' && draft.named === 3 ? `own.${path.join('-')}` : undefined;
+  // XState reads a dot in the id of a route as a step into the state.
+  const own = draft.route.length ? 'own-' : draft.named === 3 ? 'own.' : undefined;
+  const id = parent && kind !== 'history' && own ? own + path.join('-') : undefined;
   const place: Place = { draft, kind, path, id, parent, children: [] };
   for (const [at, child] of draft.children.entries()) place.children.push(locate(child, [...path, KEYS[at]!], place));
   return place;
 }
 
-function build(root: Draft): Chart {
+function build(root: Draft): { chart: Chart; routes: readonly string[] } {
   const top = locate(root, []);
   const all: Place[] = [];
   const walk = (place: Place): void => {
@@ -243,7 +299,8 @@ function build(root: Draft): Chart {
   walk(top);
   const reachable = all.filter(({ kind }) => kind !== 'history');
   const state = (nth: number) => idOf(reachable[nth % reachable.length]!);
-  return toChart(top, { all, state });
+  const routes = reachable.flatMap(({ draft: { route }, id }) => (route.length ? [id!] : []));
+  return { chart: toChart(top, { all, state }), routes };
 }
 
 // An id of its own with a dot cannot be a target: XState reads the dot as a step into the state.
@@ -263,15 +320,21 @@ function toChart(place: Place, drawing: Drawing): Chart {
   if (kind === 'history') return toHistory(place);
   const own = {
     ...(id && { id }),
+    ...(draft.tagged && { tags: [place.path.at(-1) ?? 'root'] }),
+    ...(id && draft.route.length && { route: draft.route[0] ? { guard: draft.route[0](drawing.state) } : {} }),
     ...(draft.entry.length && { entry: actions(draft.entry) }),
     ...(draft.exit.length && { exit: actions(draft.exit) }),
   };
   if (kind === 'final') return { ...own, type: 'final', ...(draft.output && { output: draft.output }) };
-  const enterable = children.filter((child) => child.kind !== 'history');
+  const memories = draft.remembers ? children.filter((child) => child.kind === 'history') : [];
+  const enterable = memories.length ? memories : children.filter((child) => child.kind !== 'history');
+  const initial = enterable[draft.initial % (enterable.length || 1)]?.path.at(-1);
   return {
     ...own,
     ...(kind === 'parallel' && { type: 'parallel' }),
-    ...(kind === 'compound' && { initial: enterable[draft.initial % enterable.length]!.path.at(-1) }),
+    ...(kind === 'compound' && {
+      initial: draft.initially.length ? { target: initial, actions: actions(draft.initially) } : initial,
+    }),
     ...(children.length && {
       states: Object.fromEntries(children.map((child) => [child.path.at(-1), toChart(child, drawing)])),
     }),
@@ -291,13 +354,21 @@ function toChart(place: Place, drawing: Drawing): Chart {
 }
 
 function toHistory({ draft, parent }: Place): Chart {
-  const { kind, typed, target } = draft.history;
-  const siblings = parent!.children.filter((child) => child.kind !== 'history');
-  const first = siblings[(target - 1) % siblings.length];
+  const { kind, typed, target, second } = draft.history;
+  const inner: Place[] = [];
+  const walk = (place: Place): void => {
+    for (const child of place.children.filter((one) => one.kind !== 'history')) {
+      inner.push(child);
+      walk(child);
+    }
+  };
+  walk(parent!);
+  const name = (nth: number) => inner[(nth - 1) % inner.length]!.path.slice(parent!.path.length).join('.');
+  const isPair = second > 0 && parent!.kind === 'parallel';
   return {
     history: kind,
     ...(typed && { type: 'history' }),
-    ...(target && first && parent!.kind !== 'parallel' && { target: first.path.at(-1)! }),
+    ...(target && inner.length && { target: isPair ? [name(target), name(second)] : name(target) }),
   };
 }
 

@@ -1,8 +1,9 @@
 // What XState does: an actor that never leaves memory, with a clock that goes from one moment to the next.
 
-import { type AnyMachineSnapshot, type AnyStateMachine, type AnyStateNode, createActor } from 'xstate';
+import { type AnyMachineSnapshot, type AnyStateMachine, createActor } from 'xstate';
 import { ENGINE_LIMITS } from '../../../lib/engine/limits.ts';
 import type { Json, JsonObject } from '../../../lib/json/json.ts';
+import { EVENTS } from './generate.ts';
 
 /** Where a machine stands, and what it has told. */
 export interface Standing {
@@ -13,6 +14,22 @@ export interface Standing {
   /** The code of what made it fail. */
   readonly error?: unknown;
   readonly told: readonly string[];
+  /** Of an active machine, as its `read` sees it: its tags, and the events that it can take. */
+  readonly tags?: readonly string[];
+  readonly can?: readonly string[];
+}
+
+/** What those see who look at the snapshot of an active machine. */
+export function seeInside(snapshot: AnyMachineSnapshot): Pick<Standing, 'tags' | 'can'> {
+  if (snapshot.status !== 'active') return {};
+  const canTake = (type: string) => {
+    try {
+      return snapshot.can({ type, v: 1 });
+    } catch {
+      return true;
+    }
+  };
+  return { tags: [...snapshot.tags].sort(), can: EVENTS.filter(canTake) };
 }
 
 /** How a service answers. */
@@ -89,7 +106,9 @@ export interface InMemory {
   advance(ms: number): void;
   send(event: { readonly type: string }): void;
   look(): Standing;
-  /** What it does has no end, or is against its own rules: it is not to be compared any further. */
+  /** A guard or action has thrown, or its transitions form a cycle. */
+  readonly hasThrown: boolean;
+  /** What it does has no end: it is not to be compared any further. */
   readonly isEndless: boolean;
 }
 
@@ -108,6 +127,13 @@ export function inMemory(machine: AnyStateMachine, behaviours: Behaviours, input
       if (!(error instanceof EndlessLoop)) throw error;
     }
   };
+  // biome-ignore lint/suspicious/noExplicitAny: parameters of every shape
+  const tell = ({ type, params }: { readonly type: string; readonly params: any }) => {
+    if (type === 'xstate.emit') told.push(JSON.stringify(params.event));
+    else if (type === 'xstate.log')
+      told.push(JSON.stringify({ ...(params.label && { label: params.label }), value: params.value }));
+    else if (!type.startsWith('xstate.')) told.push(JSON.stringify(params));
+  };
   const actor = createActor(whole, {
     input: input as never,
     clock: {
@@ -116,29 +142,32 @@ export function inMemory(machine: AnyStateMachine, behaviours: Behaviours, input
         clock.waits = clock.waits.filter((other) => other !== wait);
       },
     },
+    logger: () => {},
     inspect: (event) => {
+      // In the order of actions: what is emitted and logged, and actions that have no function.
+      if (event.type === '@xstate.action' && event.actorRef === actor) tell(event.action);
       if (event.type === '@xstate.event' && event.actorRef === actor && event.event.type !== 'xstate.init')
         clock.count();
     },
   });
   actor.subscribe({ error: () => {} });
-  actor.on('*', (event) => told.push(JSON.stringify(event)));
   guarded(() => actor.start());
   const look = (): Standing => {
-    const { status, value, context, output, error, _nodes = [] } = actor.getSnapshot() as AnyMachineSnapshot;
-    if (_nodes.some((node) => isTorn(node, _nodes))) clock.isEndless = true;
-    if (error instanceof Error && error.message.startsWith('Infinite loop')) clock.isEndless = true;
+    const { status, value, context, output, error } = actor.getSnapshot() as AnyMachineSnapshot;
     return {
       status,
       value,
       context,
       ...(output !== undefined && { output }),
-      ...(status === 'error' && { error: (error as { code?: string }).code }),
+      ...(status === 'error' && { error: codeOf(error) }),
       told,
+      ...seeInside(actor.getSnapshot() as AnyMachineSnapshot),
     };
   };
-  look();
   return {
+    get hasThrown() {
+      return actor.getSnapshot().error instanceof Error;
+    },
     advance: (ms) => guarded(() => clock.advance(ms)),
     send: (event) => guarded(() => actor.send(event)),
     look,
@@ -148,9 +177,10 @@ export function inMemory(machine: AnyStateMachine, behaviours: Behaviours, input
   };
 }
 
-// XState may leave a compound state in two states at once, when several transitions follow a history.
-function isTorn(node: AnyStateNode, active: readonly AnyStateNode[]): boolean {
-  return node.type === 'compound' && active.filter(({ parent }) => parent === node).length > 1;
+/** Of the failure of a service, or as Twinline tells what a machine throws. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return (error as { code: string }).code;
+  return error.message.startsWith('Infinite loop') ? 'ERR_TURN_LIMIT' : 'ERR_MACHINE';
 }
 
 // As `fromPromise`, but it settles at its moment and not a few ticks of the event loop later.

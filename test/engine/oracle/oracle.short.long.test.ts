@@ -1,11 +1,12 @@
 // Random statecharts in Twinline and in XState itself: a machine that is stored between any two events does what one does that
 // never left memory.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
 import type { SimulatedClock } from '../../../lib/clock.ts';
 import { lmdbSnapshots } from '../../../lib/store/lmdb/index.ts';
 import { chooseSize, isWhole } from '../../support/size.ts';
@@ -17,8 +18,27 @@ import { type Case, callingCases, quietCases } from './generate.ts';
 const test = suite('statecharts');
 
 const CASES = chooseSize({ short: 500, day: 500, whole: 100_000 });
-// Other seeds find differences that are still open, such as a history state that nothing was in: `whole` looks for them.
 const seed = isWhole ? Number(process.env.TEST_SEED ?? 1) : 1;
+
+interface Regression extends Case {
+  readonly about: string;
+}
+
+/** What was different once, as small as it became. */
+const REGRESSIONS = JSON.parse(
+  readFileSync(new URL('regressions.json', import.meta.url), 'utf8'),
+) as readonly Regression[];
+
+for (const { about, ...one } of REGRESSIONS)
+  test(`${about}: the same in memory, in a session and in a document`, async () => {
+    const isCalling = JSON.stringify(one.chart).includes('"invoke"');
+    for (const isAsleep of isCalling ? [false] : [false, true])
+      for (const begin of [inSession, inDocument])
+        assert.ok(
+          await compare(toMachine(one.chart), { ...one, isAsleep }, (...args) => begin(...args)),
+          'compared to its end',
+        );
+  });
 
 const assertCases = (cases: fc.Arbitrary<Case>, numRuns: number, begin: Parameters<typeof compare>[2]) =>
   fc.assert(
@@ -54,8 +74,8 @@ test('random machines are where XState is when LMDB keeps them', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'oracle-'));
   let nth = 0;
   const open = (clock: SimulatedClock) => lmdbSnapshots({ path: join(folder, `${nth++}`), clock });
-  await assertCases(quietCases, Math.ceil(CASES / 50), (machine, behaviours) =>
-    inSession(machine, behaviours, { open }),
+  await assertCases(quietCases, Math.ceil(CASES / 50), (machine, behaviours, input) =>
+    inSession(machine, behaviours, input, open),
   );
   rmSync(folder, { recursive: true });
 });

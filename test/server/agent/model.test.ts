@@ -126,8 +126,7 @@ test('the doctor asks the endpoint: whether it answers, takes the key and has th
     const server = await modelServer(answer);
     try {
       const model = {
-        baseUrl: `${server.url}/`,
-        apiKey: 'sk-canary',
+        from: { baseUrl: `${server.url}/`, apiKey: 'sk-canary' },
         name: 'small',
         others: ['large'],
         systemPrompt: undefined,
@@ -160,6 +159,49 @@ test('the doctor asks the endpoint: whether it answers, takes the key and has th
     assert.match(finding.words, words);
   }
 });
+
+const MODULE = (version: string) => `export default {
+  specificationVersion: '${version}', provider: 'own', modelId: 'tea',
+  doStream: async ({ prompt }) => ({ stream: new ReadableStream({ start(controller) {
+    controller.enqueue({ type: 'stream-start', warnings: [] });
+    controller.enqueue({ type: 'text-delta', id: '0', delta: 'I heard ' + prompt.at(-1).content[0].text });
+    controller.enqueue({ type: 'finish', finishReason: 'stop', usage: { inputTokens: 1, outputTokens: 2 } });
+    controller.close();
+  } }) }),
+};`;
+
+test('MODEL is a module with a language model of the AI SDK, which answers; one that has none is named at the start', () =>
+  withFolder(async (folder) => {
+    const [good, wrong, old] = ['good.mjs', 'wrong.mjs', 'old.mjs'].map((name) => join(folder, name));
+    writeFileSync(good!, MODULE('v2'));
+    writeFileSync(wrong!, 'export default {}');
+    writeFileSync(old!, MODULE('v1'));
+    await withServer({ env: { ORACLE_KEY, MODEL: good! } }, async (server) => {
+      const { models } = (await server.ask('/models')).json() as ReturnType<typeof modelList>;
+      assert.equal(
+        models.map(({ id }) => id),
+        ['model'],
+      );
+      const user = await newUser();
+      const answer = await server.ask(
+        `/messages/${await newSession(server, user)}`,
+        json({ message: 'hello' }, user.headers),
+      );
+      assert.match(answer.text, '"content":"I heard hello"');
+      const [model] = [readConfig({ ORACLE_KEY, DATA_DIR: ':memory:', MODEL: good! }).config!.model];
+      const finding = (await MODEL_CHECKS[0]!.run({ config: { model } } as unknown as CheckContext)) as Finding;
+      assert.equal([finding.level, finding.words], ['fine', `${good} exports tea; it is not asked`]);
+    });
+    const refusals = [
+      [wrong, 'exports no language model'],
+      [old, 'the interface v1'],
+      ['./none.mjs', 'is not there'],
+    ];
+    for (const [module, why] of refusals)
+      await withServer({ env: { ORACLE_KEY, MODEL: module! } }, async () => assert.unreachable()).catch(
+        (error: Error) => assert.match(error.message, `MODEL: "${module}"`) ?? assert.match(error.message, why!),
+      );
+  }));
 
 test('the doctor asks each MCP server, and tells of nothing in its headers', () =>
   withFolder(async (folder) => {

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { EventSource } from 'eventsource';
 import fc from 'fast-check';
 import Koa, { type Context } from 'koa';
 import { suite } from 'uvu';
@@ -10,6 +11,7 @@ import * as assert from 'uvu/assert';
 import { systemClock } from '../../../lib/clock.ts';
 import { type EventStreams, eventStreams } from '../../../server/http/event-streams.ts';
 import { listen } from '../../../server/http/listen.ts';
+import { faultProxy, PASS } from '../../support/fault-proxy.ts';
 import { until } from '../../support/until.ts';
 import { domainClient, headersOf, type Who, writeKeys } from '../support/domain-client.ts';
 import { type Reading, readEvents, type SeenEvent } from '../support/event-reader.ts';
@@ -55,6 +57,28 @@ test('every event in the documented form, numbered upwards, as it happens', asyn
   assert.is(stream.blocks.find(({ event }) => event === 'domain.created')!.id, String(made.seq));
   assert.ok(made.seq < ended.seq);
   await stream.close();
+});
+
+test('a client that hears nothing, is cut, and comes back has missed nothing, also by a library that takes ids only from events', async () => {
+  const { port } = new URL(server().url);
+  const proxy = await faultProxy({ port: Number(port) });
+  const heard: string[] = [];
+  let opened = 0;
+  const source = new EventSource(`http://127.0.0.1:${proxy.port}/v1/events`, {
+    fetch: (input, init) => fetch(input, { ...init, headers: { ...init.headers, ...headersOf('controller') } }),
+  });
+  source.addEventListener('ready', () => opened++);
+  source.addEventListener('domain.created', ({ data }) => heard.push((JSON.parse(data) as SeenEvent).did));
+  try {
+    await until('it listens', () => opened === 1);
+    await proxy.set({ kind: 'refuse' });
+    const did = await client.project('controller');
+    await proxy.set(PASS);
+    await until('it hears what it missed', () => heard.includes(did));
+  } finally {
+    source.close();
+    await proxy.close();
+  }
 });
 
 test('the header counts more than ?after, and a bad position or filter is 400', async () => {
