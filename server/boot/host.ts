@@ -131,31 +131,22 @@ async function build(
 ) {
   const { log, onProblem, onCrowded, parts = {}, services: between = (services) => services } = options;
   const vault = openVault(keyring, options);
-  const onAlarm = (alarm: object) => log.error(alarm, 'many PIN checks fail: somebody may be guessing');
-  const onSimChange: AccountsOptions['onSimChange'] = ({ phone, customerId }) =>
-    log.warn(
-      { audit: 'account.sim-change', phone: vault.alias(phone), customerId },
-      'an account was opened from another SIM than before: its PIN cannot be changed for some days',
-    );
   const noting = { store: stores.snapshots, clock: sessionClock };
-  const callers = accounts({
-    ...{ documents: stores.documents, vault, clock, onAlarm, onSimChange },
-    ...(isShared && {
-      shareSpray: sharedSpray(sharedNotes({ ...noting, keepMs: ACCOUNT_LIMITS.sprayWindowMs }), sessionClock),
-    }),
-  });
+  const spray = isShared
+    ? sharedSpray(sharedNotes({ ...noting, keepMs: ACCOUNT_LIMITS.sprayWindowMs }), sessionClock)
+    : undefined;
+  const callers = openCallers(stores, { vault, clock, log, spray });
   // In development there are no callers whom a simulated phone could harm, and one account is there for all doors.
   const simulated = config.production
     ? simulatedAccounts(accounts({ documents: stores.documents, vault, clock }))
     : undefined;
   const desk = accountDesk({ accounts: callers, simulated, alias: vault.alias, audit });
-  const services = between(await allServices(config, { callers: callers, simulated, given: parts.services, clock }));
+  const services = between(await allServices(config, { callers, simulated, given: parts.services, clock }));
   const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
   const names = lintedServices(services);
-  const conversations = parts.conversations;
   const machines = await loadMachines(config.machines, {
     folder: process.cwd(),
-    given: conversations,
+    given: parts.conversations,
     services: names,
     clock,
   });
@@ -200,6 +191,26 @@ async function build(
     },
   });
   return { menuFolder, menus, machines, engine, ussd, desk, alias: vault.alias, services: observed };
+}
+
+interface CallerOptions extends Pick<AccountsOptions, 'vault' | 'clock'> {
+  readonly log: Log;
+  /** Where instances count failed checks together. */
+  readonly spray: AccountsOptions['shareSpray'];
+}
+
+/** The accounts of callers. The log is told of guessing, and of accounts that are opened from another SIM. */
+function openCallers({ documents }: Pick<Stores, 'documents'>, { vault, clock, log, spray }: CallerOptions): Accounts {
+  return accounts({
+    ...{ documents, vault, clock },
+    onAlarm: (alarm) => log.error(alarm, 'many PIN checks fail: somebody may be guessing'),
+    onSimChange: ({ phone, customerId }) =>
+      log.warn(
+        { audit: 'account.sim-change', phone: vault.alias(phone), customerId },
+        'an account was opened from another SIM than before: its PIN cannot be changed for some days',
+      ),
+    ...(spray && { shareSpray: spray }),
+  });
 }
 
 const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } = {

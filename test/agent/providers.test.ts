@@ -168,7 +168,9 @@ test('whatever is dropped, emptied or put in, no text is lost, and a reply ends 
     for (let round = 0; round < ROUNDS; round++) {
       if (json || what.includes('tag') || what.includes('thoughts stand')) continue;
       const mutated = chunks.map((one) => (typeof one === 'string' ? one : mutate(one)));
-      const body = mutated.map((one, at) => (typeof chunks[at] === 'string' ? write(one as string) : event(one))).join('');
+      const body = mutated
+        .map((one, at) => (typeof chunks[at] === 'string' ? write(one as string) : event(one)))
+        .join('');
       let requests = 0;
       const responder = await modelResponder({
         models: [

@@ -230,8 +230,9 @@ export class Model {
   }
 
   #label(name: Label): string {
-    const words = (this.#top.flow.langs ?? ['en']).map((lang) => [lang, (findDefaultWords(lang) ?? ENGLISH)[name]]);
-    return this.#say(this.#top.flow.labels?.[name] ?? Object.fromEntries(words));
+    const { labels, langs = ['en'] } = this.#top.flow;
+    const word = (lang: string) => [lang, (findDefaultWords(lang) ?? ENGLISH)[name]] as const;
+    return this.#say(labels?.[name] ?? Object.fromEntries(langs.map(word)));
   }
 
   #refuse(): string {

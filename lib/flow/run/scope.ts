@@ -44,9 +44,9 @@ export function flowScope(flow: Flow, path: string): FlowScope {
     wait: word('wait', flow.wait),
     phrase,
     expression: compileExpression,
-    chooseLang: (context) => chooseLang({ langs }, context),
-    isSecret: (variable) => flow.vars?.[variable]?.secret === true,
     isRefused: (context) => (context.$bad as number) > 0,
+    isSecret: (name) => flow.vars?.[name]?.secret === true,
+    findLang: (context) => findLang(langs, context),
   };
 }
 
@@ -56,9 +56,12 @@ function defaultText(name: DefaultWord, langs: readonly string[]): Text {
 }
 
 /** The caller's language: the variable `lang` if it names one of the flow's, else the first. */
-export function chooseLang(scope: Pick<FlowScope, 'langs'>, context: JsonObject): string {
-  const { lang } = context;
-  return typeof lang === 'string' && scope.langs.includes(lang) ? lang : scope.langs[0]!;
+export function chooseLang({ langs }: FlowScope, context: JsonObject): string {
+  return findLang(langs, context);
+}
+
+function findLang(langs: readonly string[], { lang }: JsonObject): string {
+  return typeof lang === 'string' && langs.includes(lang) ? lang : langs[0]!;
 }
 
 // A missing translation falls back to the first existing one; lint reports it.

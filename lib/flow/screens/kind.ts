@@ -87,12 +87,12 @@ export interface ScreenScope {
   readonly labels: { readonly invalid: Phrase };
   phrase(text: Text): Phrase;
   expression(source: string): Expression;
-  /** The caller's language. */
-  chooseLang(context: JsonObject): string;
-  /** Whether the value of this variable is never stored. */
-  isSecret(variable: string): boolean;
   /** Whether the last answer on this screen was refused: its error is shown above the text. */
   isRefused(context: JsonObject): boolean;
+  /** Whether a variable lives only inside the turn. */
+  isSecret(name: string): boolean;
+  /** The caller's language. */
+  findLang(context: JsonObject): string;
 }
 
 export interface Behaviour {

@@ -39,7 +39,7 @@ export interface LogWriter {
 export const DELETE_BATCH = 500;
 
 export function logWriter(tables: LogTables & Environment, { clock, check, changed }: LogWriterOptions): LogWriter {
-  const { gate, logs, frames, expiry, trash } = tables;
+  const { gate, logs, expiry, trash } = tables;
 
   // lmdb keeps one view of the data for a whole millisecond; another process may have committed, and said so, since.
   function latest(log: string): HeadEntry | undefined {
@@ -76,40 +76,23 @@ export function logWriter(tables: LogTables & Environment, { clock, check, chang
     const value = encodeHead({ ...change.head, id, filed });
     const work = () => {
       if (old && !isSame) void trash.put(old.id, '');
-      if (filed !== old?.filed) refile(log, old?.filed, filed);
+      if (filed !== old?.filed) refile(expiry, log, old?.filed, filed);
       change.write(id);
       void logs.put(log, value, (entry?.version ?? newVersion()) + 1);
     };
     return gate.run(() => (entry ? logs.ifVersion(log, entry.version, work) : logs.ifNoExists(log, work)));
   }
 
-  function refile(log: string, from: number | undefined, to: number | undefined): void {
-    if (from !== undefined) void expiry.remove(timeKey(from, log));
-    if (to !== undefined) void expiry.put(timeKey(to, log), '');
-  }
-
-  // Of a log that is gone.
-  async function deleteFrames(id: string): Promise<void> {
-    for (;;) {
-      const keys = [...frames.getKeys({ start: id, end: frameKey(id, Number.MAX_SAFE_INTEGER), limit: DELETE_BATCH })];
-      if (keys.length === 0) break;
-      await gate.run(() => Promise.all(keys.map((key) => frames.remove(key))));
-      logs.resetReadTxn();
-      check();
-    }
-    await gate.run(() => trash.remove(id));
-  }
-
   async function erase(log: string, { head, version }: HeadEntry): Promise<boolean> {
     const changes = () => {
       void logs.remove(log);
-      refile(log, head.filed, undefined);
+      refile(expiry, log, head.filed);
       void trash.put(head.id, '');
     };
     const erased = await gate.run(() => logs.ifVersion(log, version, changes));
     if (erased) {
       changed(log);
-      await deleteFrames(head.id);
+      await deleteFrames(tables, check, head.id);
     }
     return erased;
   }
@@ -122,14 +105,32 @@ export function logWriter(tables: LogTables & Environment, { clock, check, chang
     if (entry.head.expiresAt <= now) return erase(log, entry);
     const { head, version } = entry;
     const changes = () => {
-      refile(log, at, head.expiresAt);
+      refile(expiry, log, at, head.expiresAt);
       void logs.put(log, encodeHead({ ...head, filed: head.expiresAt }), version + 1);
     };
     await gate.run(() => logs.ifVersion(log, version, changes));
     return false;
   }
 
-  return { latest, requireLiving, change, erase, sweepOne, deleteFrames };
+  return { latest, requireLiving, change, erase, sweepOne, deleteFrames: (id) => deleteFrames(tables, check, id) };
+}
+
+function refile(expiry: LogTables['expiry'], log: string, from: number | undefined, to?: number): void {
+  if (from !== undefined) void expiry.remove(timeKey(from, log));
+  if (to !== undefined) void expiry.put(timeKey(to, log), '');
+}
+
+// Of a log that is gone.
+async function deleteFrames(tables: LogTables & Environment, check: () => void, id: string): Promise<void> {
+  const { gate, logs, frames, trash } = tables;
+  for (;;) {
+    const keys = [...frames.getKeys({ start: id, end: frameKey(id, Number.MAX_SAFE_INTEGER), limit: DELETE_BATCH })];
+    if (keys.length === 0) break;
+    await gate.run(() => Promise.all(keys.map((key) => frames.remove(key))));
+    logs.resetReadTxn();
+    check();
+  }
+  await gate.run(() => trash.remove(id));
 }
 
 // By chance: a log that is removed and begins again never meets the versions of its former life.

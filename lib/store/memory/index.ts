@@ -15,32 +15,21 @@ interface HeldSession {
   readonly filed: number;
 }
 
-/**
- * An empty store, ready immediately. `clock` decides what has expired.
- * @example
- * const store = memorySnapshots();
- * store.durability; // → 'memory'
- * await store.load('nobody'); // → undefined
- */
-export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, 'now'> } = {}): SnapshotStore {
-  const sessions = new Map<string, HeldSession>();
-  const keys = sortedList<string>(compareText);
-  const expiry = sortedList<Timed>(byTime);
-  const timers = sortedList<Timed>(byTime);
-  let isClosed = false;
+/** Sessions by key, by expiry and by the time when they are due. */
+class SessionTable {
+  readonly sessions = new Map<string, HeldSession>();
+  readonly keys = sortedList<string>(compareText);
+  readonly expiry = sortedList<Timed>(byTime);
+  readonly timers = sortedList<Timed>(byTime);
 
-  function findLiving(key: string, now: number): HeldSession | undefined {
-    const entry = sessions.get(key);
+  findLiving(key: string, now: number): HeldSession | undefined {
+    const entry = this.sessions.get(key);
     return entry && entry.session.expiresAt > now ? entry : undefined;
   }
 
-  function check(key?: string): void {
-    if (isClosed) throw closedError('memory');
-    if (key !== undefined) checkKey(key);
-  }
-
-  function write(key: string, revision: number, next: SessionCommit): void {
+  write(key: string, revision: number, next: SessionCommit): void {
     const { record, turnKey, reply, ended, expiresAt, dueAt } = next;
+    const { sessions, keys, expiry } = this;
     const old = sessions.get(key);
     // A session whose expiry moves later keeps its place in the expiry list; the sweep moves it when it gets there.
     const filed = old && old.filed <= expiresAt ? old.filed : expiresAt;
@@ -49,21 +38,51 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
       if (old) expiry.delete({ at: old.filed, key });
       expiry.add({ at: filed, key });
     }
-    setTimer(key, old?.session.dueAt ?? null, dueAt);
+    this.#setTimer(key, old?.session.dueAt ?? null, dueAt);
     sessions.set(key, { session: { revision, record, turnKey, reply, ended, expiresAt, dueAt }, filed });
   }
 
-  function drop(key: string, entry: HeldSession): void {
-    sessions.delete(key);
-    keys.delete(key);
-    expiry.delete({ at: entry.filed, key });
-    setTimer(key, entry.session.dueAt, null);
+  drop(key: string, entry: HeldSession): void {
+    this.sessions.delete(key);
+    this.keys.delete(key);
+    this.expiry.delete({ at: entry.filed, key });
+    this.#setTimer(key, entry.session.dueAt, null);
   }
 
-  function setTimer(key: string, before: number | null, after: number | null): void {
+  /** Removes a session that has expired; one whose expiry has moved later is filed there. */
+  refile(entry: Timed, now: number): void {
+    const current = this.sessions.get(entry.key)!;
+    const { session } = current;
+    if (session.expiresAt <= now) this.drop(entry.key, current);
+    else {
+      this.expiry.delete(entry);
+      this.expiry.add({ at: session.expiresAt, key: entry.key });
+      this.sessions.set(entry.key, { session, filed: session.expiresAt });
+    }
+  }
+
+  #setTimer(key: string, before: number | null, after: number | null): void {
     if (before === after) return;
-    if (before !== null) timers.delete({ at: before, key });
-    if (after !== null) timers.add({ at: after, key });
+    if (before !== null) this.timers.delete({ at: before, key });
+    if (after !== null) this.timers.add({ at: after, key });
+  }
+}
+
+/**
+ * An empty store, ready immediately. `clock` decides what has expired.
+ * @example
+ * const store = memorySnapshots();
+ * store.durability; // → 'memory'
+ * await store.load('nobody'); // → undefined
+ */
+export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, 'now'> } = {}): SnapshotStore {
+  const table = new SessionTable();
+  const { sessions } = table;
+  let isClosed = false;
+
+  function check(key?: string): void {
+    if (isClosed) throw closedError('memory');
+    if (key !== undefined) checkKey(key);
   }
 
   return {
@@ -71,20 +90,20 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
     durability: 'memory',
     load(key) {
       check(key);
-      return findLiving(key, clock.now())?.session;
+      return table.findLiving(key, clock.now())?.session;
     },
     async commit(key, expected, next) {
       check(key);
-      const revision = findLiving(key, clock.now())?.session.revision ?? 0;
+      const revision = table.findLiving(key, clock.now())?.session.revision ?? 0;
       if (revision !== expected) return { kind: 'conflict', revision };
-      write(key, expected + 1, next);
+      table.write(key, expected + 1, next);
       return { kind: 'committed', revision: expected + 1 };
     },
     async remove(key) {
       check(key);
-      const existed = findLiving(key, clock.now()) !== undefined;
+      const existed = table.findLiving(key, clock.now()) !== undefined;
       const entry = sessions.get(key);
-      if (entry) drop(key, entry);
+      if (entry) table.drop(key, entry);
       return existed;
     },
     async list({ limit = 100, cursor } = {}) {
@@ -92,8 +111,8 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
       checkLimit(limit);
       const now = clock.now();
       const page: string[] = [];
-      for (const key of keys.ascend(cursor)) {
-        if (key === cursor || !findLiving(key, now) || sessions.get(key)?.session.ended) continue;
+      for (const key of table.keys.ascend(cursor)) {
+        if (key === cursor || !table.findLiving(key, now) || sessions.get(key)?.session.ended) continue;
         if (page.length === limit) return { keys: page, next: page[limit - 1]! };
         page.push(key);
       }
@@ -103,9 +122,9 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
       check();
       checkLimit(limit);
       const page: string[] = [];
-      for (const { at, key } of timers.ascend()) {
+      for (const { at, key } of table.timers.ascend()) {
         if (at > now || page.length === limit) break;
-        if (findLiving(key, now)) page.push(key);
+        if (table.findLiving(key, now)) page.push(key);
       }
       return page;
     },
@@ -114,12 +133,12 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
       checkLimit(limit);
       let swept = 0;
       const stale: Timed[] = [];
-      for (const entry of expiry.ascend()) {
+      for (const entry of table.expiry.ascend()) {
         if (entry.at > now || swept === limit) break;
         stale.push(entry);
-        if (!findLiving(entry.key, now)) swept++;
+        if (!table.findLiving(entry.key, now)) swept++;
       }
-      for (const entry of stale) refile(entry, now);
+      for (const entry of stale) table.refile(entry, now);
       return swept;
     },
     async ping() {
@@ -130,15 +149,4 @@ export function memorySnapshots({ clock = systemClock }: { clock?: Pick<Clock, '
       sessions.clear();
     },
   };
-
-  function refile(entry: Timed, now: number): void {
-    const current = sessions.get(entry.key)!;
-    const { session } = current;
-    if (session.expiresAt <= now) drop(entry.key, current);
-    else {
-      expiry.delete(entry);
-      expiry.add({ at: session.expiresAt, key: entry.key });
-      sessions.set(entry.key, { session, filed: session.expiresAt });
-    }
-  }
 }

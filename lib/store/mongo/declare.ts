@@ -111,14 +111,15 @@ export function openRegistry(db: () => Db, prefix: string): Registry {
     async uniqueIndexes(kind) {
       const { rows, indexes } = requireKind(await refresh(), kind);
       const natives = (await rows.indexes()).filter(({ unique, name }) => unique && name!.startsWith(UNIQUE));
-      return natives.map(({ name }): Index => {
-        const fields = name!.slice(UNIQUE.length).split(',');
-        const unnamed = { name: fields.join(), fields, unique: true };
-        const declared = [...indexes.values()].find((index) => sameIndex(index, unnamed));
-        return declared ?? unnamed;
-      });
+      return natives.map(({ name }) => toIndex(name!, [...indexes.values()]));
     },
   };
+}
+
+function toIndex(native: string, indexes: readonly Index[]): Index {
+  const fields = native.slice(UNIQUE.length).split(',');
+  const unnamed = { name: fields.join(), fields, unique: true };
+  return indexes.find((index) => sameIndex(index, unnamed)) ?? unnamed;
 }
 
 function nativeNames(indexes: KindEntry['indexes']): Set<string> {

@@ -47,7 +47,7 @@ export function groupWriter(db: Database.Database, refuse: (error: unknown) => T
 
   function flush(): void {
     const group = waiting.slice(0, GROUP_MAX);
-    const outcome = transaction(group);
+    const outcome = writeGroup(db, group, refuse);
     if (outcome === 'busy') schedule('busy');
     else {
       waiting = waiting.slice(group.length);
@@ -58,57 +58,6 @@ export function groupWriter(db: Database.Database, refuse: (error: unknown) => T
     }
   }
 
-  function transaction(group: readonly WaitingWork[]): 'busy' | (() => void)[] {
-    try {
-      begin();
-    } catch (error) {
-      if (isBusy(error) && performance.now() - group[0]!.since < BUSY_MS) return 'busy';
-      return refuseGroup(group, error);
-    }
-    try {
-      const settles = group.map(attempt);
-      db.exec('COMMIT');
-      return settles;
-    } catch (error) {
-      rollBack();
-      return refuseGroup(group, error);
-    }
-  }
-
-  // SQLite waits for a lock by standing still; so it waits a moment only, and `flush` comes again.
-  function begin(): void {
-    db.exec(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`);
-    try {
-      db.exec('BEGIN IMMEDIATE');
-    } finally {
-      db.exec(`PRAGMA busy_timeout = ${READ_WAIT_MS}`);
-    }
-  }
-
-  function attempt({ work, resolve, reject }: WaitingWork): () => void {
-    try {
-      const value = work();
-      return () => resolve(value);
-    } catch (error) {
-      if (error instanceof TwinlineError) return () => reject(error);
-      throw error;
-    }
-  }
-
-  function refuseGroup(group: readonly WaitingWork[], error: unknown): (() => void)[] {
-    const reason = refuse(error);
-    return group.map(
-      ({ reject }) =>
-        () =>
-          reject(reason),
-    );
-  }
-
-  function rollBack(): void {
-    // SQLite may have rolled back by itself; then there is nothing left to undo.
-    if (db.inTransaction) db.exec('ROLLBACK');
-  }
-
   return {
     write: <T>(work: () => T) =>
       new Promise<T>((resolve, reject) => {
@@ -117,6 +66,57 @@ export function groupWriter(db: Database.Database, refuse: (error: unknown) => T
       }),
     waitUntilSettled: () => (scheduled ? new Promise((resolve) => onSettled.push(resolve)) : Promise.resolve()),
   };
+}
+
+// One transaction: what settles its works, or that another process's transaction is in the way.
+function writeGroup(
+  db: Database.Database,
+  group: readonly WaitingWork[],
+  refuse: (error: unknown) => TwinlineError,
+): 'busy' | (() => void)[] {
+  const refuseAll = (error: unknown) => {
+    const reason = refuse(error);
+    return group.map(
+      ({ reject }) =>
+        () =>
+          reject(reason),
+    );
+  };
+  try {
+    begin(db);
+  } catch (error) {
+    if (isBusy(error) && performance.now() - group[0]!.since < BUSY_MS) return 'busy';
+    return refuseAll(error);
+  }
+  try {
+    const settles = group.map(attempt);
+    db.exec('COMMIT');
+    return settles;
+  } catch (error) {
+    // SQLite may have rolled back by itself; then there is nothing left to undo.
+    if (db.inTransaction) db.exec('ROLLBACK');
+    return refuseAll(error);
+  }
+}
+
+// SQLite waits for a lock by standing still; so it waits a moment only, and the group comes again.
+function begin(db: Database.Database): void {
+  db.exec(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`);
+  try {
+    db.exec('BEGIN IMMEDIATE');
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${READ_WAIT_MS}`);
+  }
+}
+
+function attempt({ work, resolve, reject }: WaitingWork): () => void {
+  try {
+    const value = work();
+    return () => resolve(value);
+  } catch (error) {
+    if (error instanceof TwinlineError) return () => reject(error);
+    throw error;
+  }
 }
 
 /** Whether another process holds a lock that this one needs. */

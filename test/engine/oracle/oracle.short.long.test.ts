@@ -9,7 +9,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SimulatedClock } from '../../../lib/clock.ts';
 import { lmdbSnapshots } from '../../../lib/store/lmdb/index.ts';
-import { chooseSize, isWhole } from '../../support/size.ts';
+import { chooseSize } from '../../support/size.ts';
 import { toMachine } from './chart.ts';
 import { compare } from './compare.ts';
 import { inDocument, inSession } from './durable.ts';
@@ -18,7 +18,7 @@ import { type Case, callingCases, quietCases } from './generate.ts';
 const test = suite('statecharts');
 
 const CASES = chooseSize({ short: 500, day: 500, whole: 100_000 });
-const seed = isWhole ? Number(process.env.TEST_SEED ?? 1) : 1;
+const seed = Number(process.env.TEST_SEED ?? 1);
 
 interface Regression extends Case {
   readonly about: string;
