@@ -155,7 +155,7 @@ function textsIn(chunks: readonly unknown[]): string {
     .join('');
 }
 
-const ROUNDS = 60;
+const ROUNDS = 25;
 
 test('whatever is dropped, emptied or put in, no text is lost, and a reply ends with at most one fault', async () => {
   const problems: unknown[] = [];
@@ -195,7 +195,7 @@ test('whatever is dropped, emptied or put in, no text is lost, and a reply ends 
       assert.ok(isIn(text, said), `${JSON.stringify(text)} is not in ${JSON.stringify(said)}: ${body}`);
       if (!faults.length) whole++;
     }
-  assert.ok(whole > 100, String(whole));
+  assert.ok(whole > 40, String(whole));
   assert.not.match(problems.map(String).join(), 'canary');
 });
 

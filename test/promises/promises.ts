@@ -333,7 +333,12 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     {
       promise:
         'A socket that comes back gets what it missed, or is told that it begins anew; hostile packets end their own socket only',
-      proofs: ['server/sockets/recovery', 'server/sockets/hostile'],
+      proofs: ['server/sockets/recovery', 'server/sockets/leaving', 'server/sockets/hostile'],
+    },
+    {
+      promise:
+        'Whatever a provider of models streams, no text of it is lost, and a reply ends with at most one fault, which says what it was',
+      proofs: ['agent/providers', 'agent/model-faults'],
     },
     {
       promise:
