@@ -3,7 +3,6 @@
 import type { JsonObject } from '../../json/json.ts';
 import { truthy } from '../expression/expression.ts';
 import { toAsciiDigits } from '../expression/values.ts';
-import { capitalize } from '../format/problem.ts';
 import type { SchemaPart } from '../format/schema.ts';
 import type { Text, Way } from '../format/way.ts';
 import type { AnyScreen, ScreenKeys, ScreenKind, ScreenScope, StateConfig } from './kind.ts';
@@ -210,5 +209,7 @@ function visibleOptions(screen: MenuScreen, scope: ScreenScope) {
 function nameOption({ text }: Option): string | undefined {
   const words = /[A-Za-z]+(?: [A-Za-z]+)*/.exec(typeof text === 'string' ? text : (Object.values(text)[0] ?? ''))?.[0];
   const [first, ...rest] = words?.toLowerCase().split(' ').slice(0, 4) ?? [];
-  return first === undefined ? undefined : first + rest.map(capitalize).join('');
+  return first === undefined
+    ? undefined
+    : first + rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
