@@ -46,6 +46,7 @@ export interface ModelTool {
   readonly inputSchema: JsonObject;
 }
 
+/** One request to a model. */
 export interface ModelCall {
   readonly prompt: readonly PromptMessage[];
   readonly tools?: readonly ModelTool[];
