@@ -52,7 +52,7 @@ export class Templates {
     const template = this.find(state);
     if (template) return template;
     const source = this.#source;
-    // XState may leave a parallel state without one of its regions, or a compound state without an inner one.
+    // XState may leave a parallel state without one of its regions, a compound state without an inner one, or be in a history state.
     if ((nodes || status) && isState(source.root, state, { isPartial: true }))
       return source.resolveState({ value: {}, context: {} });
     throw unknownStateError(source.id, state);
@@ -150,7 +150,7 @@ export function withNodes(
  * the prototype, so `constructor` or `{}` would silently become the initial one.
  */
 function isState(node: AnyStateNode, value: unknown, { isPartial = false } = {}): boolean {
-  const has = (key: string) => Object.hasOwn(node.states, key) && node.states[key]!.type !== 'history';
+  const has = (key: string) => Object.hasOwn(node.states, key) && (isPartial || node.states[key]!.type !== 'history');
   if (typeof value === 'string') return has(value) && isLeaf(node.states[value]!);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const keys = Object.keys(value);

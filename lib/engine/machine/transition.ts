@@ -91,7 +91,8 @@ class CompiledMachine implements Machine {
   /** By the id of the invoke. */
   readonly #invoked: ReadonlyMap<string, ReadonlySet<string>>;
   readonly #nodesById: ReadonlyMap<string, AnyStateNode>;
-  readonly #hasParallel: boolean;
+  /** XState may be where a value does not tell: with parallel states, and where a history is an initial state. */
+  readonly #namesNodes: boolean;
   /** Which of several eventless transitions is taken first is then told by the order of the active states. */
   readonly #isOrdered: boolean;
   readonly #isChecked: boolean;
@@ -114,7 +115,7 @@ class CompiledMachine implements Machine {
     this.longestChain = ENGINE_LIMITS.hopsPerTurn + (isPure ? 0 : nodes.length);
     this.#invoked = findInvokedServices(nodes);
     this.#nodesById = new Map(nodes.map((node) => [node.id, node]));
-    this.#hasParallel = nodes.some(({ type }) => type === 'parallel');
+    this.#namesNodes = nodes.some(mayHideNodes);
     this.#isOrdered = nodes.some(({ always }) => always !== undefined);
     this.#isChecked = !isPure;
     // XState works out the input of an invoke only when it knows the actor; here the services stand outside of the machine.
@@ -158,7 +159,7 @@ class CompiledMachine implements Machine {
 
   rest(live: AnyMachineSnapshot): AtRest {
     const rest = toRest(live);
-    if (!this.#hasParallel || rest.status) return rest;
+    if (!this.#namesNodes || rest.status) return rest;
     return withNodes(rest, live, {
       restored: this.#templates.find(rest.state)?._nodes,
       isOrdered: this.#isOrdered,
@@ -190,6 +191,9 @@ class CompiledMachine implements Machine {
 }
 
 const NONE: readonly Effect[] = [];
+
+const mayHideNodes = ({ type, initial }: AnyStateNode): boolean =>
+  type === 'parallel' || (type === 'compound' && initial.target.some((state) => state.type === 'history'));
 
 function listInvokes(live: AnyMachineSnapshot): readonly { id: string; src: unknown; input?: unknown }[] {
   return live._nodes.flatMap((node) => node.invoke);
