@@ -8,13 +8,13 @@ import * as assert from 'uvu/assert';
 import { assign, createMachine, type EventObject } from 'xstate';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
+import { plainWrite, type StepNote, type WriteStep } from '../../lib/engine/lifecycle/changes.ts';
 import {
   type Instance,
   type Lifecycle,
   type LifecycleOptions,
   lifecycle,
 } from '../../lib/engine/lifecycle/lifecycle.ts';
-import { plainWrite, type StepNote, type WriteStep } from '../../lib/engine/lifecycle/write.ts';
 import { ENGINE_LIMITS } from '../../lib/engine/limits.ts';
 import { compileMachine } from '../../lib/engine/machine/transition.ts';
 import type { Service } from '../../lib/engine/service.ts';

@@ -3,8 +3,8 @@
 import type { ProposalContext, ProposalState } from '../../../machines/proposal.ts';
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
+import { toWritten, type WriteStep } from '../../engine/lifecycle/changes.ts';
 import type { Instance, Lifecycle } from '../../engine/lifecycle/lifecycle.ts';
-import { toWritten, type WriteStep } from '../../engine/lifecycle/write.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { JsonObject } from '../../json/json.ts';

@@ -1,17 +1,67 @@
-// What the writes of a machine in a document are made of: what they begin with, what is due, and why one cannot be made.
+// What the writes of a machine in a document are made of: what they begin with, what is due, why one cannot be made, and
+// the write of one step with what is noted of it.
 
 import type { EventObject, StateValue } from 'xstate';
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { JsonObject } from '../../json/json.ts';
-import type { DocumentStore, Kind, StoredDocument } from '../../store/store.ts';
+import type { DocumentStore, Exists, InsertResult, Kind, ReplaceResult, StoredDocument } from '../../store/store.ts';
 import type { Inspector } from '../conversation.ts';
 import type { MachineProblem } from '../machine/failure.ts';
 import type { AtRest } from '../machine/transition.ts';
 import type { LifecycleCalls } from './calls.ts';
-import type { Expected, LifecycleCall, LifecycleRecord, Stepped } from './record.ts';
-import type { StepNote, WriteStep } from './write.ts';
+import type { Expected, LifecycleCall, LifecycleFact, LifecycleRecord, Stepped } from './record.ts';
+
+/** What is to be noted about a step, in the same write. */
+export interface StepNote {
+  /** Milliseconds since 1970; a deadline has its own time, not the time of the write. */
+  readonly at: number;
+  /** Who asked for it; `system` for deadlines and answers. */
+  readonly by: string;
+  readonly action: string;
+  readonly facts: readonly LifecycleFact[];
+}
+
+export interface StepWrite {
+  readonly documents: DocumentStore;
+  readonly kind: Kind;
+  readonly id: string;
+  /** What is replaced; undefined: nothing is there, insert. */
+  readonly old: StoredDocument | undefined;
+  readonly body: JsonObject;
+  readonly entry: StepNote;
+}
+
+/** `conflict`: another writer was first. `exists`: the id, for an insert, or a unique value of the document is taken. */
+export type WriteResult =
+  | { readonly kind: 'written'; readonly document: StoredDocument }
+  | { readonly kind: 'conflict' }
+  | Exists;
+
+export type WriteStep = (write: StepWrite) => Promise<WriteResult>;
+
+/** What an insert or a replace of `body` by the store comes to. */
+export function toWritten(
+  { id, body }: Pick<StepWrite, 'id' | 'body'>,
+  result: InsertResult | ReplaceResult,
+): WriteResult {
+  if (result.kind === 'conflict' || result.kind === 'exists') return result;
+  return { kind: 'written', document: { id, revision: result.revision, body } };
+}
+
+/** Inserts or replaces the document and drops the entry. */
+export const plainWrite: WriteStep = async (write) => {
+  const { documents, kind, id, old, body } = write;
+  return toWritten(
+    write,
+    old ? await documents.replace(kind, id, old.revision, body) : await documents.insert(kind, id, body),
+  );
+};
+
+export function notFound(kind: Kind, id: string): TwinlineError {
+  return new TwinlineError('ERR_NOT_FOUND', `There is no ${kind.name} ${JSON.stringify(id)}.`);
+}
 
 /** A document and what its machine's record says. */
 export interface LifecycleDocument {

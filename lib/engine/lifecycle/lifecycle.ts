@@ -24,10 +24,9 @@ import type { ServiceAnswer } from '../machine/step.ts';
 import type { AtRest, Machine } from '../machine/transition.ts';
 import type { Services } from '../service.ts';
 import { type LifecycleCalls, type LifecyclePolicies, lifecycleCalls } from './calls.ts';
-import type { LifecycleDocument, Settled, StoredStep } from './changes.ts';
+import { type LifecycleDocument, plainWrite, type Settled, type StoredStep, type WriteStep } from './changes.ts';
 import type { Expected, LifecycleCall } from './record.ts';
 import { LifecycleRunner } from './run.ts';
-import { plainWrite, type WriteStep } from './write.ts';
 
 /** A machine and its document at one revision. */
 export interface Instance<Context = JsonObject, Body = JsonObject> {

@@ -16,6 +16,7 @@ import {
   type LifecycleDocument,
   type Noted,
   nextDue,
+  notFound,
   type RunOptions,
   type Settled,
   silent,
@@ -37,7 +38,6 @@ import {
   type Stepped,
   toStored,
 } from './record.ts';
-import { notFound } from './write.ts';
 
 type Decide<T> = (current: LifecycleDocument, at: number) => T | undefined;
 

@@ -2,9 +2,8 @@
 // the language, with characters that every phone can display.
 
 import type { Json } from '../../json/json.ts';
-import { listCharacters, takeFirst } from './characters.ts';
 import type { Arguments, Described } from './functions.ts';
-import { dateAt, isDecimal, readIsoDate } from './values.ts';
+import { dateAt, isDecimal, listCharacters, readIsoDate, takeFirst } from './values.ts';
 
 /** A filter with its arguments bound. `lang` is the language tag of the text. */
 export type Filter = (value: Json, lang: string) => Json;

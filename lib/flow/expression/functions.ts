@@ -2,8 +2,7 @@
 // the reference; tests run the examples.
 
 import type { Json, JsonObject } from '../../json/json.ts';
-import { countCharacters } from './characters.ts';
-import { findNumber, nameKind, parseDecimal, roundDecimal, toAsciiDigits } from './values.ts';
+import { countCharacters, findNumber, nameKind, parseDecimal, roundDecimal, toAsciiDigits } from './values.ts';
 
 /** Aborts the evaluation; the problem names kinds of values, never values. */
 type Refuse = (problem: string) => never;

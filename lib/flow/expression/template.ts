@@ -10,10 +10,9 @@ import { TwinlineError } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import { composeText } from './characters.ts';
 import { FILTERS, type Filter, toText } from './filters.ts';
 import { suggest } from './suggest.ts';
-import { element, isRefusedName, member } from './values.ts';
+import { composeText, element, isRefusedName, member } from './values.ts';
 
 /** A placeholder of a template. */
 export interface TemplatePath {

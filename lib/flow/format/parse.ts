@@ -5,8 +5,7 @@ import { type DocumentNode, evaluate, type MemberNode, type ObjectNode, type Val
 import { requireGiven } from '../../given.ts';
 import type { Json } from '../../json/json.ts';
 import { flawOfNumbers } from '../../json/reader.ts';
-import { composeText } from '../expression/characters.ts';
-import { isRefusedName } from '../expression/values.ts';
+import { composeText, isRefusedName } from '../expression/values.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import type { Flow } from './flow.ts';
 import { describePlace, locateProblem, type Problem, sortProblems, type TextEdit } from './problem.ts';

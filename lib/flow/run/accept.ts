@@ -7,9 +7,16 @@ import { RE2JS } from 're2js';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { countCharacters } from '../expression/characters.ts';
 import { suggest } from '../expression/suggest.ts';
-import { dateAt, isoDate, parseDecimal, readIsoDate, toAsciiDigits, toPlainDecimal } from '../expression/values.ts';
+import {
+  countCharacters,
+  dateAt,
+  isoDate,
+  parseDecimal,
+  readIsoDate,
+  toAsciiDigits,
+  toPlainDecimal,
+} from '../expression/values.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { ID_CHECKS, readId } from './id-checks.ts';
 import { isCallingCode, readPhoneNumber } from './phone-numbers.ts';

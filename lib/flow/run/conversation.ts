@@ -8,10 +8,9 @@ import type { CallPolicy, Conversation, Prove, ShownForms, View } from '../../en
 import { toPath } from '../../engine/machine/state-path.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { listTexts, MASK } from '../../redact.ts';
-import { composeText, findBorder } from '../expression/characters.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { maskPrinted } from '../expression/template.ts';
-import { toAsciiDigits } from '../expression/values.ts';
+import { composeText, findBorder, toAsciiDigits } from '../expression/values.ts';
 import type { Flow, Screen } from '../format/flow.ts';
 import { durationMs } from '../format/way.ts';
 import { migrateRest } from './migrate.ts';

@@ -4,7 +4,7 @@
 
 import type { Reply, View } from '../../engine/conversation.ts';
 import type { JsonObject } from '../../json/json.ts';
-import { findBorder } from '../expression/characters.ts';
+import { findBorder } from '../expression/values.ts';
 import type { Label, NavigationKey } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import type { ShownScreen } from '../screens/kind.ts';

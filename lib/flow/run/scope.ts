@@ -3,10 +3,9 @@
 import type { MenuImplementations } from '../../../machines/ussd-menu.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { findBorder } from '../expression/characters.ts';
 import { compileExpression, type Expression, truthy } from '../expression/expression.ts';
 import { compileTemplate } from '../expression/template.ts';
-import { toAsciiDigits } from '../expression/values.ts';
+import { findBorder, toAsciiDigits } from '../expression/values.ts';
 import { type DefaultWord, ENGLISH, findDefaultWords } from '../format/default-words.ts';
 import { DEFAULT_KEYS, type Flow, type Keys, type Label, type Screen, type Text, type Values } from '../format/flow.ts';
 import type { Behaviour, Phrase, ScreenScope } from '../screens/kind.ts';

@@ -1,7 +1,7 @@
 // Converts texts with `@` to templates and values. What a template cannot print, such as a sum, is computed into a variable first; what
 // has no equivalent is dropped and reported.
 
-import { findBorder } from '../../expression/characters.ts';
+import { findBorder } from '../../expression/values.ts';
 import type { Value, Values } from '../../format/flow.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
 import type { Words, WordsWithValues } from '../steps/step.ts';
