@@ -18,7 +18,9 @@ import { type Case, callingCases, quietCases } from './generate.ts';
 const test = suite('statecharts');
 
 const CASES = chooseSize({ short: 500, day: 500, whole: 100_000 });
-const seed = Number(process.env.TEST_SEED ?? 1);
+// CI compares the same cases each day; other seeds look for new differences (`TEST_SIZE=whole`, --seed).
+const runSeed = Number(process.env.TEST_SEED ?? 1);
+const seed = chooseSize({ short: 1, day: 1, whole: runSeed });
 
 interface Regression extends Case {
   readonly about: string;
