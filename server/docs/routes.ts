@@ -6,7 +6,7 @@ import type { Schema } from '../../lib/json/schema.ts';
 import { html } from '../../lib/markup.ts';
 import { keepMade } from '../../lib/retry.ts';
 import { readInput } from '../http/check-input.ts';
-import { jsonTypes, PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../http/common-answers.ts';
+import { jsonTypes, PAGE_LIMITED, REFUSED, UNKNOWN } from '../http/common-answers.ts';
 import { Refusal } from '../http/errors.ts';
 import type { Route, RouteGroup } from '../http/route-table.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
@@ -89,7 +89,7 @@ export const DOCS_ROUTES: RouteGroup<Docs> = {
     file: FILE,
     name: { description: 'As the list of them names it', schema: { type: 'string', examples: ['first-menu'] } },
   },
-  answers: { 429: PLAIN_ANSWERS[429] },
+  answers: { 429: PAGE_LIMITED },
   routes: [
     {
       method: 'GET',

@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
 import { record, type Schema } from '../../lib/json/schema.ts';
 import type { Config } from '../config/config.ts';
-import { jsonTypes, PLAIN_ANSWERS } from '../http/common-answers.ts';
+import { jsonTypes, PAGE_LIMITED, PLAIN_ANSWERS } from '../http/common-answers.ts';
 import type { RouteGroup } from '../http/route-table.ts';
 import { AWAY_REASONS, type Health, type StoreHealth } from './health.ts';
 
@@ -60,7 +60,7 @@ export const HEALTH_ROUTES: RouteGroup<HealthDeps> = {
             'text/html': { type: 'string' },
           },
         },
-        429: PLAIN_ANSWERS[429],
+        429: PAGE_LIMITED,
       },
       handle: async (ctx, { clock, environment, sendHome }) => {
         if (await sendHome(ctx)) return;

@@ -52,10 +52,14 @@ const JSON_TYPE = 'application/json';
 const WAIT = { 'Retry-After': 'Seconds to wait' };
 
 const TOO_MANY: RouteAnswer = {
-  // A type of its own for the page would make every error of a generated client a text, too.
   description: 'Too many requests from one address; a browser that asks for text/html gets a page with a countdown',
   types: { [JSON_TYPE]: REFUSED },
   headers: WAIT,
+};
+/** Of pages: a browser reads when to come back. Other routes do not list this type: it would make each error of a client that is generated a text. */
+export const PAGE_LIMITED: RouteAnswer = {
+  ...TOO_MANY,
+  types: { [JSON_TYPE]: REFUSED, 'text/html': { type: 'string', description: 'A page with a countdown' } },
 };
 const AWAY = 'A store does not answer, the server has too much to do, or too many answers wait to be read';
 

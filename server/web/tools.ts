@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts';
 import { readVersion } from '../config/modules.ts';
 import type { ClockWatch } from '../health/clock-watch.ts';
 import type { Health } from '../health/health.ts';
-import { PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../http/common-answers.ts';
+import { PAGE_LIMITED, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../http/common-answers.ts';
 import type { OperatorRule } from '../http/middleware/operator.ts';
 import { ownPagesOnly } from '../http/middleware/operator.ts';
 import { addRoutes, type RouteGroup } from '../http/route-table.ts';
@@ -44,7 +44,7 @@ export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SettingsDeps 
       schema: { type: 'string', examples: ['sim-example'] },
     },
   },
-  answers: { ...PLAIN_ANSWERS, 401: SIGN_IN_ANSWER, 404: UNKNOWN },
+  answers: { ...PLAIN_ANSWERS, 429: PAGE_LIMITED, 401: SIGN_IN_ANSWER, 404: UNKNOWN },
   routes: [...SIMULATOR_ROUTES, ...CHAT_ROUTES, SETTINGS_ROUTE, SIGN_IN_ROUTE, SIGN_OUT_ROUTE],
 };
 

@@ -12,6 +12,7 @@ import {
   JSON_BODY_ANSWERS,
   jsonTypes,
   PAGE,
+  PAGE_LIMITED,
   PLAIN_ANSWERS,
   REFUSED,
   SIGN_IN_ANSWER,
@@ -85,6 +86,7 @@ export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
   },
   answers: {
     ...PLAIN_ANSWERS,
+    429: PAGE_LIMITED,
     400: { description: 'The page of another site asks, or what was sent is wrong', types: jsonTypes(REFUSED) },
     401: SIGN_IN_ANSWER,
     404: UNKNOWN,

@@ -2,7 +2,7 @@
 
 import type { Context } from 'koa';
 import type { Schema } from '../../../lib/json/schema.ts';
-import { PLAIN_ANSWERS, UNKNOWN } from '../../http/common-answers.ts';
+import { PAGE_LIMITED, UNKNOWN } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
 import { ASSET_NAMES, isAsset, readAsset } from './assets.ts';
@@ -16,7 +16,7 @@ export const PAGE_FILE_ROUTES: RouteGroup<unknown> = {
   owns: ['/pages'],
   description: 'What you are reading. Nobody needs a key.',
   parameters: { file: { description: 'The name of a file', schema: { enum: ASSET_NAMES } } },
-  answers: { 429: PLAIN_ANSWERS[429] },
+  answers: { 429: PAGE_LIMITED },
   routes: [
     {
       method: 'GET',

@@ -1,7 +1,7 @@
 // GET /registry: the page of twins and votes. It contains no data; its script requests /v1 with the reader's API key.
 
 import { html } from '../../../lib/markup.ts';
-import { PLAIN_ANSWERS } from '../../http/common-answers.ts';
+import { PAGE_LIMITED } from '../../http/common-answers.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
 import { type PageContent, pageRoute } from '../kit/frame.ts';
 
@@ -18,7 +18,7 @@ export const REGISTRY_ROUTES: RouteGroup<unknown> = {
   tag: 'Pages for all',
   description: 'Pages without data of their own.',
   access: 'public',
-  answers: { 429: PLAIN_ANSWERS[429] },
+  answers: { 429: PAGE_LIMITED },
   routes: [
     pageRoute({
       path: '/registry',

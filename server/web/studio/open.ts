@@ -7,7 +7,7 @@ import type { LintDoors } from '../../../lib/flow/lint/lint.ts';
 import { flowsIn } from '../../../lib/flow/run/compile.ts';
 import { html } from '../../../lib/markup.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
-import { PAGE, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
+import { PAGE, PAGE_LIMITED, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
 import { flowFiles } from '../../menus/files.ts';
 import type { Drawings } from '../diagram/drawings.ts';
@@ -63,7 +63,7 @@ export const NO_STUDIO: RouteGroup<undefined> = {
   tag: 'Studio',
   description: 'Says how to turn the studio on.',
   access: 'operator',
-  answers: { ...PLAIN_ANSWERS, 401: SIGN_IN_ANSWER },
+  answers: { ...PLAIN_ANSWERS, 429: PAGE_LIMITED, 401: SIGN_IN_ANSWER },
   routes: [
     {
       method: 'GET',

@@ -4,7 +4,7 @@
 import type { Context } from 'koa';
 import type { JsonObject } from '../../../lib/json/json.ts';
 import { record, type Schema } from '../../../lib/json/schema.ts';
-import { jsonTypes, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
+import { jsonTypes, PAGE_LIMITED, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
 import { FLOW_NAME } from '../../menus/files.ts';
@@ -41,7 +41,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
     version: { description: 'The id of a version', schema: { type: 'string', examples: ['4c73552dbf8a4343'] } },
     sessionId: { description: 'A session of a phone', schema: { type: 'string', examples: ['example-1'] } },
   },
-  answers: { ...PLAIN_ANSWERS, 401: SIGN_IN_ANSWER, 404: UNKNOWN },
+  answers: { ...PLAIN_ANSWERS, 429: PAGE_LIMITED, 401: SIGN_IN_ANSWER, 404: UNKNOWN },
   routes: [
     pageRoute({
       path: '/studio',
