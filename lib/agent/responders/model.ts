@@ -57,6 +57,8 @@ export type ModelOptions = CommonOptions &
  * responder.name; // → 'model'
  */
 export async function modelResponder(options: ModelOptions): Promise<Responder> {
+  const hasModels = isObject(options) && 'models' in options;
+  requireGiven('answer by a model', options, hasModels ? { models: 'object' } : { endpoint: 'object', model: 'text' });
   const { clock = systemClock, onProblem = () => {} } = options;
   const models = new Map(listModels(options, clock).map((model) => [model.modelId, model]));
   const [usual] = models.values();
@@ -90,7 +92,6 @@ export async function modelResponder(options: ModelOptions): Promise<Responder> 
 
 function listModels(options: ModelOptions, clock: Clock): LanguageModel[] {
   if ('models' in options) return [...options.models];
-  requireGiven('answer by a model', options, { endpoint: 'object', model: 'text' });
   const { endpoint, model, others = [] } = options;
   return [model, ...others].map((name) => chatCompletions(endpoint, name, clock));
 }
