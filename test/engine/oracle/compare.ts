@@ -32,10 +32,10 @@ export async function compare(
   begin: Begin,
 ): Promise<boolean> {
   const theirs = inMemory(machine, behaviours, input);
-  if (theirs.isEndless) return false;
+  if (theirs.isIncomparable) return false;
   if (theirs.hasThrown) return isRefused(begin(machine, behaviours, input), theirs);
   theirs.advance(0);
-  if (theirs.isEndless) return false;
+  if (theirs.isIncomparable) return false;
   const ours = await begin(machine, behaviours, input).catch((error: TwinlineError) => {
     if (/^Cannot compile .* while the state .* may do so, too/.test(error.message)) return undefined;
     throw error;
@@ -54,15 +54,15 @@ async function follow(theirs: InMemory, ours: Durable, { script, isAsleep = fals
   for (const [at, { ms, event }] of script.entries()) {
     if (theirs.look().status !== 'active') return true;
     theirs.advance(ms);
-    if (theirs.isEndless) return false;
+    if (theirs.isIncomparable) return false;
     await ours.pass(ms, isAsleep);
     if (event) {
       const wasActive = theirs.look().status === 'active';
       theirs.send(event);
-      if (theirs.isEndless) return false;
+      if (theirs.isIncomparable) return false;
       if (wasActive && theirs.hasThrown) return isRefused(ours.send(event), theirs);
       theirs.advance(0);
-      if (theirs.isEndless) return false;
+      if (theirs.isIncomparable) return false;
       await ours.send(event);
     }
     await ours.wake();

@@ -64,20 +64,30 @@ class StepClock {
   wait(ms: number, rank: number, run: () => void): Wait {
     const wait = { at: this.now + Math.max(0, ms), rank, run };
     this.waits.push(wait);
-    if (this.waits.length >= ENGINE_LIMITS.timersPerSession) this.isEndless = true;
+    if (this.waits.length >= ENGINE_LIMITS.timersPerSession) this.isIncomparable = true;
     return wait;
   }
 
-  isEndless = false;
+  isIncomparable = false;
   #calls = 0;
+  readonly #living = new Set<string>();
 
-  countCall(): void {
-    if (++this.#calls > CALLS) this.isEndless = true;
+  /**
+   * A state that is entered again without being left, by way of a history, starts its call a second time. In memory the first one then
+   * belongs to nobody, and its failure still ends the machine: such a case cannot be compared.
+   */
+  beginCall(id: string): void {
+    if (++this.#calls > CALLS || this.#living.has(id)) this.isIncomparable = true;
+    this.#living.add(id);
+  }
+
+  endCall(id: string): void {
+    this.#living.delete(id);
   }
 
   count(): void {
     if (++this.#ran <= EVENTS_PER_MOMENT) return;
-    this.isEndless = true;
+    this.isIncomparable = true;
     throw new EndlessLoop();
   }
 
@@ -108,8 +118,8 @@ export interface InMemory {
   look(): Standing;
   /** A guard or action has thrown, or its transitions form a cycle. */
   readonly hasThrown: boolean;
-  /** What it does has no end: it is not to be compared any further. */
-  readonly isEndless: boolean;
+  /** It is not to be compared any further: what it does has no end, or XState has lost one of its calls. */
+  readonly isIncomparable: boolean;
 }
 
 /** Starts the machine. */
@@ -120,7 +130,7 @@ export function inMemory(machine: AnyStateMachine, behaviours: Behaviours, input
   const whole = machine.provide({ actors: Object.fromEntries(actors) });
   whole.options.maxIterations = MICROSTEPS;
   const guarded = (work: () => void) => {
-    if (clock.isEndless) return;
+    if (clock.isIncomparable) return;
     try {
       work();
     } catch (error) {
@@ -171,8 +181,8 @@ export function inMemory(machine: AnyStateMachine, behaviours: Behaviours, input
     advance: (ms) => guarded(() => clock.advance(ms)),
     send: (event) => guarded(() => actor.send(event)),
     look,
-    get isEndless() {
-      return clock.isEndless;
+    get isIncomparable() {
+      return clock.isIncomparable;
     },
   };
 }
@@ -192,8 +202,11 @@ function service(behaviour: Behaviour, clock: StepClock): never {
       error: undefined,
       input,
     }),
-    start: ({ input }: { input: JsonObject }, { self }: { self: { send(event: object): void } }) => {
-      clock.countCall();
+    start: (
+      { input }: { input: JsonObject },
+      { self }: { self: { readonly id: string; send(event: object): void } },
+    ) => {
+      clock.beginCall(self.id);
       if (behaviour.after === undefined) return;
       const end =
         'answer' in behaviour
@@ -201,7 +214,12 @@ function service(behaviour: Behaviour, clock: StepClock): never {
           : { status: 'error', error: behaviour.error };
       clock.wait(behaviour.after, 1, () => self.send({ type: 'settle', end }));
     },
-    transition: (snapshot: object, event: { type: string; end?: object }) => {
+    transition: (
+      snapshot: object,
+      event: { type: string; end?: object },
+      { self }: { self: { readonly id: string } },
+    ) => {
+      if (event.type === 'settle' || event.type === 'xstate.stop') clock.endCall(self.id);
       if (event.type === 'settle') return { ...snapshot, ...event.end };
       return event.type === 'xstate.stop' ? { ...snapshot, status: 'stopped' } : snapshot;
     },
