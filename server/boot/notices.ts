@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import { IN_MEMORY } from '../config/data-dir.ts';
 import type { Finding } from '../doctor/check.ts';
 import { lostIssuerFindings } from '../doctor/keys.ts';
-import { checkMenusDir, limitFinding, misspeltFindings, proxyFinding } from '../doctor/machine.ts';
+import { checkMenusDir, limitFinding, misspeltFindings, proxyFinding, sharingFinding } from '../doctor/machine.ts';
 import { spaceFinding } from '../doctor/stores.ts';
 import type { StoreHealth } from '../health/health.ts';
 import type { ServedRoute } from '../http/route-table.ts';
@@ -22,14 +22,14 @@ const OPEN_DOOR =
 
 /**
  * Warns of misspelt settings and of a disk that is almost full; in production also of menus that are only examples, proxies
- * that are not listed and limits that are soon reached.
+ * that are not listed, limits that are soon reached, and of data that only some instances share.
  */
 export function warnAtStart(config: Config, log: Log): void {
   const findings: Finding[] = misspeltFindings(config);
   if (config.production) findings.push(checkMenusDir(config));
   const isDiskUsed = config.redisUrl === undefined || config.mongodbUrl === undefined;
   if (isDiskUsed && config.dataDir !== IN_MEMORY) findings.push(spaceFinding(config.dataDir));
-  if (config.production) findings.push(limitFinding(config));
+  if (config.production) findings.push(limitFinding(config), sharingFinding(config));
   if (config.production && config.isBehindProxy) findings.push(proxyFinding(config));
   if (config.production && config.ussd.gateways === '*') log.warn(OPEN_DOOR);
   logFindings(findings, log);

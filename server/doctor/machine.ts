@@ -84,20 +84,24 @@ export const NETWORK_CHECKS: readonly DoctorCheck[] = [
   },
   { name: 'rate limit', run: ({ config }) => limitFinding(config) },
   { name: 'USSD gateways', run: ({ config }) => gatewayFinding(config) },
-  {
-    name: 'instances',
-    when: ({ config }) => (config.redisUrl === undefined) !== (config.mongodbUrl === undefined),
-    run: ({ config }) => {
-      const [shared, own] = config.redisUrl ? ['sessions', 'documents'] : ['documents', 'sessions'];
-      const missing = config.redisUrl ? 'MONGODB_URL' : 'REDIS_URL';
-      return advice(
-        `${shared} are shared by all machines, ${own} are not`,
-        `Set ${missing} too, unless all instances run on this machine.`,
-      );
-    },
-  },
+  { name: 'instances', when: isHalfShared, run: ({ config }) => sharingFinding(config) },
   { name: 'port', run: portFinding },
 ];
+
+function isHalfShared({ config }: Pick<CheckContext, 'config'>): boolean {
+  return (config.redisUrl === undefined) !== (config.mongodbUrl === undefined);
+}
+
+/** Whether machines that share one kind of data share the other. */
+export function sharingFinding(config: Config): Finding {
+  if (!isHalfShared({ config })) return fine('sessions and documents are kept in the same kind of place');
+  const [shared, own] = config.redisUrl ? ['sessions', 'documents'] : ['documents', 'sessions'];
+  const missing = config.redisUrl ? 'MONGODB_URL' : 'REDIS_URL';
+  return advice(
+    `${shared} are shared by all machines, ${own} are not`,
+    `Set ${missing} too, unless all instances run on this machine.`,
+  );
+}
 
 export function proxyFinding({ trustedProxies, isBehindProxy, production, host }: Config): Finding {
   if (!trustedProxies.length) {

@@ -4,10 +4,13 @@ import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { warnAtStart } from '../../../server/boot/notices.ts';
 import { startServer } from '../../../server/boot/start.ts';
 import { readConfig } from '../../../server/config/config.ts';
 import { makeOracleKey } from '../../../server/config/data-dir.ts';
+import type { Log } from '../../../server/telemetry/log.ts';
 import { withFolder } from '../../support/process.ts';
+import { PRODUCTION } from '../support/production.ts';
 import { DIAL, withServer } from '../support/serve.ts';
 
 const test = suite('start');
@@ -147,5 +150,20 @@ test('a data folder that cannot be used is told in words, and nothing is left op
     });
     assert.match(error!.message, /file/);
   }));
+
+test('production that shares sessions or documents between machines, and not both, is warned of', () => {
+  const warnings = (env: NodeJS.ProcessEnv) => {
+    const lines: string[] = [];
+    const { config, problems } = readConfig({ ...PRODUCTION, USSD_GATEWAYS: '10.0.0.1', ...env });
+    assert.ok(config, problems.join());
+    warnAtStart(config, { warn: (line: string) => void lines.push(line) } as unknown as Log);
+    return lines.filter((line) => line.includes('are shared by all machines'));
+  };
+  const [REDIS_URL, MONGODB_URL] = ['redis://127.0.0.1:1', 'mongodb://127.0.0.1:1/x'];
+  assert.match(warnings({ REDIS_URL })[0]!, /documents are not\. Set MONGODB_URL too/);
+  assert.match(warnings({ MONGODB_URL })[0]!, /sessions are not\. Set REDIS_URL too/);
+  assert.equal(warnings({ REDIS_URL, MONGODB_URL }), []);
+  assert.equal(warnings({}), []);
+});
 
 test.run();
