@@ -32,6 +32,8 @@ export interface PinVault {
   check(pin: string | Buffer, phone: string, record: string | undefined): Promise<PinMatch>;
   /** A keyed 16-character pseudonym, for places where the phone number must not be written. */
   alias(phone: string): string;
+  /** The pseudonyms under every key of the keyring, the active one first: [id of the key, pseudonym]. */
+  aliases(phone: string): readonly (readonly [kid: string, alias: string])[];
 }
 
 export interface PinVaultOptions {
@@ -98,6 +100,7 @@ export function pinVault(options: PinVaultOptions): PinVault {
       }
     },
     alias: (phone) => shortMac(phoneKey, [phone]),
+    aliases: (phone) => keyring.ids.map((kid) => [kid, shortMac(keyring.subkey('phone-index/v1', kid)!, [phone])]),
   };
 }
 

@@ -140,7 +140,7 @@ async function build(
   const simulated = config.production
     ? simulatedAccounts(accounts({ documents: stores.documents, vault, clock }))
     : undefined;
-  const desk = accountDesk({ accounts: callers, simulated, alias: vault.alias, audit });
+  const desk = accountDesk({ accounts: callers, simulated, aliases: vault.aliases, audit });
   const services = between(await allServices(config, { callers, simulated, given: parts.services, clock }));
   const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
   const names = lintedServices(services);

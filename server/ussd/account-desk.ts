@@ -2,6 +2,7 @@
 // log before it happens.
 
 import type { Accounts, Standing } from '../../lib/account/account.ts';
+import type { PinVault } from '../../lib/account/pin.ts';
 import { readPhone } from '../../lib/account/services.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -19,6 +20,8 @@ export interface AccountReport {
   readonly lastUnlock: { readonly by: string; readonly at: string } | null;
   /** When the number got a new SIM; null unless it was recent and the gateway identifies SIMs. */
   readonly simChangedAt: string | null;
+  /** What `caller` is in log lines of this number: a keyed hash for each key of PIN_ENCRYPTION_KEY, the active one first. */
+  readonly callers: readonly { readonly key: string; readonly caller: string }[];
 }
 
 export interface UnlockReport {
@@ -39,33 +42,50 @@ export interface AccountDeskOptions {
   readonly accounts: Pick<Accounts, 'standing' | 'unlock'>;
   /** Accounts of simulated phones, if separate: unlocked together with those of callers. */
   readonly simulated?: Pick<Accounts, 'unlock'> | undefined;
-  /** Pseudonym of a phone number that must not be written. */
-  readonly alias: (phone: string) => string;
+  /** Pseudonyms of a phone number that must not be written. */
+  readonly aliases: PinVault['aliases'];
   readonly audit: Audit;
 }
 
-export function accountDesk({ accounts, simulated: simulatedAccounts, alias, audit }: AccountDeskOptions): AccountDesk {
+export function accountDesk({
+  accounts,
+  simulated: simulatedAccounts,
+  aliases,
+  audit,
+}: AccountDeskOptions): AccountDesk {
   const read = (input: string): string => {
     const phone = readPhone(input);
     if (phone !== undefined) return phone;
     throw new TwinlineError('ERR_INPUT', 'The phone number must be an international one such as +263771234567.');
   };
+  const report = (phone: string, standing: Standing): AccountReport => ({
+    ...describeStanding(standing),
+    callers: aliases(phone).map(([key, caller]) => ({ key, caller })),
+  });
   return {
-    show: async (phone) => describeStanding(await accounts.standing(read(phone))),
+    show: async (input) => {
+      const phone = read(input);
+      return report(phone, await accounts.standing(phone));
+    },
     unlock: async (input, by) => {
       const phone = read(input);
       const { state, failuresInWindow, locks, customerId } = await accounts.standing(phone);
       const registered = customerId !== null;
-      const details = { phone: alias(phone), registered, before: { state, failuresInWindow, locks } };
+      const details = { phone: aliases(phone)[0]![1], registered, before: { state, failuresInWindow, locks } };
       await audit.append({ action: 'account.unlock', by, details });
       const { unlocked, before } = await accounts.unlock(phone, by);
       await simulatedAccounts?.unlock(phone, by);
-      return { registered, unlocked, before: describeStanding(before) };
+      return { registered, unlocked, before: report(phone, before) };
     },
   };
 }
 
-function describeStanding({ lockedUntil, lastUnlock, simChangedAt, ...standing }: Standing): AccountReport {
+function describeStanding({
+  lockedUntil,
+  lastUnlock,
+  simChangedAt,
+  ...standing
+}: Standing): Omit<AccountReport, 'callers'> {
   return {
     ...standing,
     registered: standing.customerId !== null,

@@ -54,6 +54,12 @@ const ACCOUNT_FIELDS: { readonly [name: string]: Schema } = {
     format: 'date-time',
     description: 'When the number got a new SIM, if recently',
   },
+  callers: {
+    type: 'array',
+    description:
+      'What `caller` is in log lines of this number, for each key of PIN_ENCRYPTION_KEY; the active one first',
+    items: record('A keyed hash of the number', { key: TEXT, caller: TEXT }),
+  },
   lastUnlock: {
     anyOf: [record('The last unlock', { by: TEXT, at: { type: 'string', format: 'date-time' } }), { type: 'null' }],
   },

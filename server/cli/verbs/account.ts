@@ -22,7 +22,7 @@ type AccountAction = (typeof ACTIONS)[number];
 export const accountVerb: Verb = {
   usage: '<show|unlock> <phone> | reseal [options]',
   options: {
-    '(show)': 'whether it is registered, locked, and until when',
+    '(show)': 'whether it is registered, locked, and until when; what the log calls this number',
     '(unlock)': 'forgets all failed tries; a line of the log says who did it; again changes nothing',
     '(reseal)':
       'seals all PINs, webhook secrets and delegations with the active key, while servers run; stopped, the next run goes on',
@@ -72,7 +72,7 @@ function formatUnlock({ registered, unlocked, before }: Awaited<ReturnType<Accou
   return registered ? `${who} is unlocked: ${was[before.state]}.` : `${who} are forgotten: ${was[before.state]}.`;
 }
 
-function formatReport({ customerId, lastUnlock, ...report }: AccountReport): string {
+function formatReport({ customerId, lastUnlock, callers, ...report }: AccountReport): string {
   const states = {
     open: 'open',
     locked: `locked until ${report.lockedUntil}`,
@@ -85,6 +85,7 @@ function formatReport({ customerId, lastUnlock, ...report }: AccountReport): str
     ...(report.simChangedAt
       ? [`new SIM: ${report.simChangedAt}, so the PIN cannot be changed until it is unlocked`]
       : []),
+    ...callers.map(({ key, caller }) => `in the log: "caller":"${caller}" (key "${key}")`),
     ...(lastUnlock ? [`last unlocked: ${lastUnlock.at} by ${lastUnlock.by}`] : []),
   ].join('\n');
 }
@@ -129,7 +130,7 @@ function withDesk(env: NodeJS.ProcessEnv, work: (desk: AccountDesk) => Promise<n
     const audit = auditLog({ documents, keyring, clock: systemClock, log });
     const desk = accountDesk({
       accounts: accounts({ documents, vault, clock: systemClock }),
-      alias: vault.alias,
+      aliases: vault.aliases,
       audit,
     });
     return work(desk).finally(audit.close);

@@ -384,7 +384,11 @@ test('what is noted before it is done is not done when that cannot be written', 
     const done: string[] = [];
     const standing = async () => ({ customerId: 'C1', state: 'held', failuresInWindow: 10, locks: 3 });
     const unlock = async () => done.push('unlock');
-    const desk = accountDesk({ accounts: { standing, unlock }, alias: String, audit: { append: refuse } } as never);
+    const desk = accountDesk({
+      accounts: { standing, unlock },
+      aliases: (phone: string) => [['k', phone]],
+      audit: { append: refuse },
+    } as never);
     const file = join(folder, 'main.flow.json');
     writeFileSync(file, '{}');
     const files = flowFiles(folder);

@@ -68,6 +68,18 @@ test('the command unlocks a held account beside a running server; its entry in t
       assert.match(shown.out, /^Account C\w+\nstate: held: .*\nfailed tries: .*10 within a day/);
       const report = JSON.parse((await command('show', PHONE.slice(1), '--json')).out);
       assert.equal([report.registered, report.state, report.lockedUntil], [true, 'held', null]);
+      const [{ caller }] = report.callers;
+      assert.ok(shown.out.includes(`in the log: "caller":"${caller}"`));
+      assert.ok(
+        server.logged.some((line) => line.turn && line.caller === caller),
+        'the log calls the number so',
+      );
+      const rotated = {
+        ...env,
+        PIN_ENCRYPTION_KEY: `next:${'91c4b1e0f3a2d59687786950a1b2c3d4e5f60718293a4b5c6d7e8f9012a3b4c5'},${KEY}`,
+      };
+      const later = JSON.parse((await run(['account', 'show', PHONE, '--json'], rotated)).out);
+      assert.is(later.callers[1].caller, caller, 'an older key finds older lines');
       const unlocked = await command('unlock', PHONE);
       assert.equal([unlocked.code, /is unlocked: it was held\.$/.test(unlocked.out)], [0, true], unlocked.out);
       const audit = (await run(['audit', 'show', '--json'], env)).out;
