@@ -126,5 +126,5 @@ export function checkCanary(keyring: Keyring, text: string, what = 'PINs'): 'cur
   return kid === keyring.active ? 'current' : 'older';
 }
 
-export const pinKey = (keyring: Keyring, kid: string) => keyring.subkey('pin-at-rest/v1', kid);
+export const pinKey = (keyring: Keyring, kid: string): Buffer | undefined => keyring.subkey('pin-at-rest/v1', kid);
 const canaryLabel = (kid: string) => ['canary', VERSION, kid];
