@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compileTemplate } from '../../lib/flow/expression/template.ts';
-import { listCharacters, toAsciiDigits } from '../../lib/flow/expression/values.ts';
+import { toAsciiDigits } from '../../lib/flow/expression/values.ts';
 import { ENGLISH, findDefaultWords, UNREVIEWED, WORD_LANGS } from '../../lib/flow/format/default-words.ts';
 import { parseFlow } from '../../lib/flow/format/load.ts';
 import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
@@ -17,6 +17,8 @@ import { parseFlowTests } from '../../lib/flow/testing/parse.ts';
 import { failureText, runFlowTests } from '../../lib/flow/testing/run.ts';
 import alphabet from '../vectors/gsm-03.38.json' with { type: 'json' };
 import { flowOf, phone } from './phone.ts';
+
+const listCharacters = (text: string) => Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 
 const test = suite('languages');
 

@@ -3,7 +3,7 @@
 
 import type { Json } from '../../json/json.ts';
 import type { Arguments, Described } from './functions.ts';
-import { dateAt, isDecimal, listCharacters, readIsoDate, takeFirst } from './values.ts';
+import { dateAt, isDecimal, listLast, readIsoDate, takeFirst } from './values.ts';
 
 /** A filter with its arguments bound. `lang` is the language tag of the text. */
 export type Filter = (value: Json, lang: string) => Json;
@@ -108,9 +108,9 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
       const last = parseWhole(digits, 1, 4);
       if (last === undefined) return { problem: 'the characters shown are 1 to 4' };
       return (value) => {
-        const characters = listCharacters(toText(value));
+        const characters = listLast(toText(value), 2 * last);
         if (characters.length === 0) return null;
-        return characters.length >= 2 * last ? `****${characters.slice(-last).join('')}` : '****';
+        return characters.length === 2 * last ? `****${characters.slice(-last).join('')}` : '****';
       };
     },
   },

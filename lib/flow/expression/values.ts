@@ -193,14 +193,25 @@ export function findBorder(text: string, at: number): number {
   return MAY_JOIN.test(text) ? segment(text).containing(at)!.index : at;
 }
 
-export function listCharacters(text: string): string[] {
-  return MAY_JOIN.test(text) ? Array.from(segment(text), (one) => one.segment) : [...text];
-}
-
-/** The first `count` characters. */
+/** The first `count` characters. What is behind them costs nothing: a service may answer long texts. */
 export function takeFirst(text: string, count: number): string {
   if (text.length <= count) return text;
-  return MAY_JOIN.test(text) ? listCharacters(text).slice(0, count).join('') : text.slice(0, count);
+  if (!MAY_JOIN.test(text)) return text.slice(0, count);
+  let taken = 0;
+  for (const { index } of segment(text)) if (taken++ === count) return text.slice(0, index);
+  return text;
+}
+
+/** The last characters, at most `count`. */
+export function listLast(text: string, count: number): string[] {
+  const segments = segment(text);
+  const characters: string[] = [];
+  for (let end = text.length; end > 0 && characters.length < count; ) {
+    const { index } = segments.containing(end - 1)!;
+    characters.unshift(text.slice(index, end));
+    end = index;
+  }
+  return characters;
 }
 
 /** Number of Unicode code points in `text`. */
