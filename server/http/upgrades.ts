@@ -49,6 +49,9 @@ function attend(socket: Socket): () => void {
     else early.push(chunk);
   };
   socket.on('drain', onDrain).on('end', onEnd).on('data', onData);
+  // Node stops to read while answers before this request wait to be sent, and does not begin again with a connection that it has let go of:
+  // nobody would hear that the client leaves.
+  socket._read(0);
   return () => {
     socket.off('drain', onDrain).off('end', onEnd).off('data', onData);
     // As Node hands it over: whoever listens next makes it flow.
