@@ -77,6 +77,20 @@ test('LMDB names SQLite, whose locks it needs', () =>
     assert.match(lmdbSnapshots!, `LMDB needs SQLite beside it: SQLite's part for ${platform} is not installed`);
   }));
 
+test('a flow that reads phone numbers says that libphonenumber-js is missing; others compile', () =>
+  withoutParts(['libphonenumber-js'], (folder) => {
+    const screen = { type: 'input', text: 'Number', save: 'number', to: 'ask' };
+    const flow = { flow: 'a', version: 1, start: 'ask', vars: { number: { type: 'string' } } };
+    const compile = (accept: object) => {
+      const whole = { ...flow, screens: { ask: { ...screen, accept } } };
+      const program = `import { compileFlow } from 'twinline/flow'; compileFlow(${JSON.stringify(whole)});`;
+      writeFileSync(join(folder, 'flow.mjs'), program);
+      return spawnSync(process.execPath, [...NODE, 'flow.mjs'], { cwd: folder, encoding: 'utf8' }).stderr;
+    };
+    assert.is(compile({ digits: 4 }), '');
+    assert.match(compile({ msisdn: { country: '263' } }), 'libphonenumber-js is not installed here. Install it');
+  }));
+
 test('with them all stores open', () =>
   withoutParts([], (folder) => {
     for (const words of Object.values(openStores(folder))) assert.match(words, / open$/);

@@ -3,6 +3,7 @@
 
 import { createRequire } from 'node:module';
 import type { MetadataJson, PhoneNumber } from 'libphonenumber-js/core';
+import { TwinlineError } from '../../errors.ts';
 import { toAsciiDigits } from '../expression/values.ts';
 
 interface NumberingPlan {
@@ -24,10 +25,10 @@ function plans(): Plans {
   return loaded;
 }
 
+// Compiling a flow is synchronous, and most flows ask for no number: an import would cost each program that loads flows 50 ms.
 function loadPlans(): Plans {
-  const require = createRequire(import.meta.url);
-  const { parsePhoneNumberFromString, Metadata } = require('libphonenumber-js/core');
-  const data: MetadataJson = require('libphonenumber-js/metadata.max');
+  const { parsePhoneNumberFromString, Metadata } = requirePart('core');
+  const data: MetadataJson = requirePart('metadata.max');
   const table = new Metadata(data);
   return {
     data,
@@ -37,6 +38,19 @@ function loadPlans(): Plans {
       return table.numberingPlan;
     },
   };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the types of the two parts differ
+function requirePart(part: string): any {
+  try {
+    return createRequire(import.meta.url)(`libphonenumber-js/${part}`);
+  } catch (cause) {
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      'A flow reads phone numbers (msisdn), and libphonenumber-js is not installed here. Install it; beside a bundle, too.',
+      { cause },
+    );
+  }
 }
 
 /** Whether some country, or a worldwide service, has this calling code. */
