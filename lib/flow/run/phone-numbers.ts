@@ -27,8 +27,8 @@ function plans(): Plans {
 
 // Compiling a flow is synchronous, and most flows ask for no number: an import would cost each program that loads flows 50 ms.
 function loadPlans(): Plans {
-  const { parsePhoneNumberFromString, Metadata } = requirePart('core');
-  const data: MetadataJson = requirePart('metadata.max');
+  const { core, data } = requireParts();
+  const { parsePhoneNumberFromString, Metadata } = core;
   const table = new Metadata(data);
   return {
     data,
@@ -40,10 +40,12 @@ function loadPlans(): Plans {
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the types of the two parts differ
-function requirePart(part: string): any {
+// By names that bundlers can read: webpack takes both along.
+function requireParts() {
+  const require = createRequire(import.meta.url);
   try {
-    return createRequire(import.meta.url)(`libphonenumber-js/${part}`);
+    const data: MetadataJson = require('libphonenumber-js/metadata.max');
+    return { core: require('libphonenumber-js/core'), data };
   } catch (cause) {
     throw new TwinlineError(
       'ERR_CONFIG',
