@@ -105,7 +105,13 @@ export function keysInUse(counts: SealedCounts, keyring: Keyring): Finding[] {
       ),
     ];
   const isRotating = keyring.ids.length > 1;
-  return [fine(isRotating ? 'the older keys seal nothing any more: drop them' : 'this key opens all that is stored')];
+  return [
+    fine(
+      isRotating
+        ? 'the older keys seal nothing any more: drop them, or keep them to verify older audit entries'
+        : 'this key opens all that is stored',
+    ),
+  ];
 }
 
 async function countInUse(context: CheckContext): Promise<SealedCounts> {

@@ -117,28 +117,38 @@ export async function checkBackup(folder: string, keyring: Keyring | undefined):
 }
 
 /**
- * Checks a backup and puts its stores into DATA_DIR, where none may be. Each file gets its name when it is whole: killed, the next
- * call goes on after the half copy is removed. Throws ERR_INPUT.
+ * Checks a backup and puts its stores into DATA_DIR, where none may be. The files get their names when all of them are whole: killed
+ * before, nothing is restored, and the next call begins again; killed among the names, it goes on. Throws ERR_INPUT.
  */
 export async function restore(folder: string, dataDir: string, keyring: Keyring | undefined): Promise<Manifest> {
   const manifest = await checkBackup(folder, keyring);
+  const missing: { readonly file: string; readonly draft: string; readonly path: string }[] = [];
   for (const [file, { sha256 }] of Object.entries(manifest.files)) {
     const path = join(dataDir, file);
-    if (existsSync(path)) {
-      if ((await hashFile(path)) === sha256) continue;
-      throw new TwinlineError(
-        'ERR_INPUT',
-        `${path} is there already. Stop the server and move ${dataDir} away, or name another folder in DATA_DIR.`,
-      );
-    }
+    if (!(await isRestored(path, sha256))) missing.push({ file, draft: `${path}.restored`, path });
+  }
+  for (const { file, draft, path } of missing) {
     makeFolder(dirname(path));
-    const draft = `${path}.restored`;
     copyFileSync(join(folder, file), draft);
-    if ((await seal(draft)).sha256 !== sha256) throw refuse(folder, `${file} changed while it was read`);
+    if ((await seal(draft)).sha256 !== manifest.files[file]!.sha256)
+      throw refuse(folder, `${file} changed while it was read`);
+  }
+  for (const { draft, path } of missing) {
     renameSync(draft, path);
     flush(dirname(path));
   }
   return manifest;
+}
+
+// SQLite would read a log that an earlier file has left as that of this one.
+async function isRestored(path: string, sha256: string): Promise<boolean> {
+  const obstacle = [path, `${path}-wal`].find((name) => existsSync(name));
+  if (obstacle === undefined) return false;
+  if (obstacle === path && !existsSync(`${path}-wal`) && (await hashFile(path)) === sha256) return true;
+  throw new TwinlineError(
+    'ERR_INPUT',
+    `${obstacle} is there already. Stop the server and move its folder away, or name another folder in DATA_DIR.`,
+  );
 }
 
 function requireEmpty(folder: string): void {

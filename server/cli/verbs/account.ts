@@ -95,17 +95,15 @@ function reseal(env: NodeJS.ProcessEnv, { dryRun, json }: { dryRun: boolean; jso
     const { resealAll } = await import('../../stores/sealed.ts');
     const audit = auditLog({ documents, keyring, clock: systemClock, log });
     const total = await documents.count(ACCOUNTS);
-    const progress = await showProgress({ total, stream: process.stderr, unit: 'documents' });
     try {
       if (!dryRun) await audit.append({ action: 'keys.resealed', by: 'cli', details: { key: keyring.active } });
+      const progress = await showProgress({ total, stream: process.stderr, unit: 'documents' });
       const report = await resealAll({ documents, keyring, dryRun }, (done) =>
         progress.update(Math.min(done, total), { lines: done }),
-      );
-      progress.stop();
+      ).finally(progress.stop);
       console.log(json ? JSON.stringify(report) : describeReseal(report, { dryRun, key: keyring.active }));
       return Object.keys(report.unopened).length ? 1 : 0;
     } finally {
-      progress.stop();
       await audit.close();
     }
   });

@@ -1,7 +1,7 @@
 // A backup that is made while callers dial and twins are created, restored and served by another server: nothing that was acknowledged
 // before it is missing. Of anything but a whole backup nothing is restored.
 
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -146,6 +146,14 @@ test('of what is no whole backup nothing is restored, and a store that is there 
       'is there already',
     );
     assert.equal(listStores(), there);
+    // A log that a file of SQLite left behind would be read into the restored one.
+    mkdirSync(join(home, 'left'));
+    writeFileSync(join(home, 'left', 'twinline.db-wal'), 'x');
+    assert.match(
+      (await run(['restore', backup], { ...settings, DATA_DIR: join(home, 'left') })).err,
+      'twinline.db-wal is there already',
+    );
+    assert.equal(readdirSync(join(home, 'left')), ['twinline.db-wal'], 'nothing is written');
     assert.match((await run(['backup', backup], { ...settings, DATA_DIR: join(home, 'data') })).err, 'is not empty');
     const nothing = await run(['backup', join(home, 'none')], { ...settings, DATA_DIR: join(home, 'nothing') });
     assert.match(nothing.err, 'no server has stored anything');
