@@ -44,11 +44,13 @@ export function chatCompletions(endpoint: ModelEndpoint, modelId: string, clock:
       stream: true,
       stream_options: { include_usage: true },
     });
-    const sent = { ...headers, 'content-type': 'application/json' };
-    const answer = await fetch(url, { method: 'POST', headers: sent, body, signal }).catch((error: unknown) => {
-      const isOurs = error instanceof TwinlineError || signal.aborted || hasOurs(error);
-      throw isOurs ? error : new ModelCallError('The connection failed.', { kind: 'network', isRetryable: true });
-    });
+    const requestHeaders = { ...headers, 'content-type': 'application/json' };
+    const answer = await fetch(url, { method: 'POST', headers: requestHeaders, body, signal }).catch(
+      (error: unknown) => {
+        const isOurs = error instanceof TwinlineError || signal.aborted || hasOurs(error);
+        throw isOurs ? error : new ModelCallError('The connection failed.', { kind: 'network', isRetryable: true });
+      },
+    );
     if (!answer.ok) throw await refusal(answer);
     return { stream: readAnswer(answer) };
   }
@@ -177,8 +179,8 @@ export async function* readAnswer(answer: Response): AsyncGenerator<StreamPart> 
     field = thought.field ?? field;
     if (thought.text)
       yield { type: 'reasoning-delta', id: 'r', delta: thought.text, providerMetadata: { [OWN]: { field } } };
-    const said = readText(delta.content, 'text') + (typeof delta.refusal === 'string' ? delta.refusal : '');
-    if (said) yield { type: 'text-delta', id: 't', delta: said };
+    const reply = readText(delta.content, 'text') + (typeof delta.refusal === 'string' ? delta.refusal : '');
+    if (reply) yield { type: 'text-delta', id: 't', delta: reply };
     for (const piece of listCallPieces(delta)) addPiece(calls, piece);
     isOver ||= !isEvents;
   }
@@ -226,14 +228,14 @@ function parseJson(text: string): unknown {
 }
 
 /** A text, or the texts of a list of parts: those of thoughts, or the others. */
-function readText(value: unknown, wanted: 'text' | 'thinking'): string {
-  if (typeof value === 'string') return wanted === 'text' ? value : '';
+function readText(value: unknown, kind: 'text' | 'thinking'): string {
+  if (typeof value === 'string') return kind === 'text' ? value : '';
   if (!Array.isArray(value)) return '';
   return value
     .map((part: unknown) => {
-      if (typeof part === 'string') return wanted === 'text' ? part : '';
-      if (!isObject(part) || (part.type === 'thinking') !== (wanted === 'thinking')) return '';
-      return wanted === 'thinking' ? readText(part.thinking, 'text') : readText(part.text ?? '', 'text');
+      if (typeof part === 'string') return kind === 'text' ? part : '';
+      if (!isObject(part) || (part.type === 'thinking') !== (kind === 'thinking')) return '';
+      return kind === 'thinking' ? readText(part.thinking, 'text') : readText(part.text ?? '', 'text');
     })
     .join('');
 }
@@ -252,14 +254,14 @@ function listCallPieces({ tool_calls: calls, function_call: call }: Fields): Fie
 
 // Pieces belong together by index; without one, or where all have the same, by id; and a name behind whole arguments begins another call.
 function addPiece(calls: WireCall[], piece: Fields): void {
-  const given = isObject(piece.function) ? piece.function : piece;
+  const tool = isObject(piece.function) ? piece.function : piece;
   const id = typeof piece.id === 'string' && piece.id ? piece.id : undefined;
-  const name = typeof given.name === 'string' ? given.name : '';
+  const name = typeof tool.name === 'string' ? tool.name : '';
   const args =
-    typeof given.arguments === 'string'
-      ? given.arguments
-      : isObject(given.arguments)
-        ? JSON.stringify(given.arguments)
+    typeof tool.arguments === 'string'
+      ? tool.arguments
+      : isObject(tool.arguments)
+        ? JSON.stringify(tool.arguments)
         : '';
   const last = calls.findLast(
     ({ index }) => piece.index === undefined || piece.index === null || index === piece.index,

@@ -80,8 +80,8 @@ export function readRetryMs(error: unknown): number | undefined {
   const headers = isObject(error) && isObject(error.responseHeaders) ? error.responseHeaders : {};
   const { 'retry-after-ms': ms, 'retry-after': after } = headers;
   const wait = ms !== undefined ? Number(ms) : Number(after) * 1_000;
-  const found = Number.isNaN(wait) ? Date.parse(String(after)) - Date.now() : wait;
-  return Number.isNaN(found) ? undefined : Math.max(0, found);
+  const waitMs = Number.isNaN(wait) ? Date.parse(String(after)) - Date.now() : wait;
+  return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
 }
 
 const FAULTS: { readonly [kind in FailureKind]: readonly [status: number, retryable: boolean, words: string] } = {

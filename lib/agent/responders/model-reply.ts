@@ -180,15 +180,17 @@ function findProblem(
   { hasBegun, hasCalls, unknown }: Seen,
 ): ModelCallError | undefined {
   const { unified, raw } = ending ?? {};
-  const left = unknown > 0 ? ` ${unknown} chunks were not understood.` : '';
+  const unreadChunks = unknown > 0 ? ` ${unknown} chunks were not understood.` : '';
   const isCut = unified === undefined || (/^(other|unknown)$/.test(String(unified)) && raw === undefined);
   if (unified === 'content-filter') return new ModelCallError('Its filter withheld the reply.', { kind: 'filtered' });
-  if (unified === 'error') return new ModelCallError(`It ended with an error.${left}`, { kind: 'server' });
+  if (unified === 'error') return new ModelCallError(`It ended with an error.${unreadChunks}`, { kind: 'server' });
   if (hasCalls) return undefined;
   if (unified === 'length') return new ModelCallError('The reply is as long as it may be.', { kind: 'length' });
   const kind = unknown > 0 && !hasBegun ? 'server' : 'network';
-  if (isCut) return new ModelCallError(`The stream broke off.${left}`, { kind });
-  return hasBegun ? undefined : new ModelCallError(`The model returned an empty response.${left}`, { kind: 'server' });
+  if (isCut) return new ModelCallError(`The stream broke off.${unreadChunks}`, { kind });
+  return hasBegun
+    ? undefined
+    : new ModelCallError(`The model returned an empty response.${unreadChunks}`, { kind: 'server' });
 }
 
 // An object, or the JSON of one; what is JSON of another type stands for no arguments.

@@ -170,11 +170,11 @@ async function request(model: LanguageModel, call: ModelCall): Promise<Awaited<R
     try {
       return await model.doStream(call);
     } catch (error) {
-      const wanted = readRetryMs(error);
-      const isSoon = wanted === undefined || wanted <= AGENT_LIMITS.modelRetryMs;
+      const retryMs = readRetryMs(error);
+      const isSoon = retryMs === undefined || retryMs <= AGENT_LIMITS.modelRetryMs;
       const isRetryable = isObject(error) && error.isRetryable === true;
       if (!isRetryable || !isSoon || tries > AGENT_LIMITS.modelRetries || call.abortSignal.aborted) throw error;
-      await systemClock.wait(wanted ?? retryDelay(tries, { firstMs: 2_000 }), call.abortSignal);
+      await systemClock.wait(retryMs ?? retryDelay(tries, { firstMs: 2_000 }), call.abortSignal);
     }
   }
 }

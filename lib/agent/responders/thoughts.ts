@@ -3,7 +3,7 @@
 
 import type { ResponderPart } from '../responder.ts';
 
-type Said = Extract<ResponderPart, { type: 'text' | 'reasoning' }>;
+type ReplyPart = Extract<ResponderPart, { type: 'text' | 'reasoning' }>;
 
 /**
  * How the texts of a model begin: in a thought; with what has no thoughts in it; or it is not known, and what is said is
@@ -16,9 +16,9 @@ const CLOSE = '</think>';
 
 export interface ThoughtReader {
   /** What is said by a piece of text. */
-  read(text: string): Said[];
+  read(text: string): ReplyPart[];
   /** What was held back, at the end. */
-  end(): Said[];
+  end(): ReplyPart[];
   /** What was learnt for further texts of the model; undefined: nothing. */
   opening(): Opening | undefined;
 }
@@ -26,79 +26,80 @@ export interface ThoughtReader {
 /** Reads one text of a model. */
 export function thoughtReader(opening: Opening): ThoughtReader {
   let state: 'start' | 'thought' | 'after' | 'text' = 'start';
-  let held = '';
+  let buffer = '';
   let isOpened = false;
   let thought = '';
-  let learnt: Opening | undefined;
+  let nextOpening: Opening | undefined;
 
-  function read(piece: string): Said[] {
-    held += piece;
-    const said: Said[] = [];
+  function read(piece: string): ReplyPart[] {
+    buffer += piece;
+    const parts: ReplyPart[] = [];
     if (state === 'start') begin();
-    if (state === 'thought') think(said);
+    if (state === 'thought') think(parts);
     if (state === 'after') {
-      held = held.trimStart();
-      if (held) state = 'text';
+      buffer = buffer.trimStart();
+      if (buffer) state = 'text';
     }
-    if (state === 'text') say(said);
-    return said;
+    if (state === 'text') say(parts);
+    return parts;
   }
 
   function begin(): void {
-    const start = held.trimStart();
+    const start = buffer.trimStart();
     if (start.startsWith(OPEN)) {
-      [state, isOpened, held] = ['thought', true, start.slice(OPEN.length)];
-      learnt = 'text';
+      [state, isOpened, buffer] = ['thought', true, start.slice(OPEN.length)];
+      nextOpening = 'text';
     } else if (!OPEN.startsWith(start)) state = opening === 'text' ? 'text' : 'thought';
   }
 
-  function think(said: Said[]): void {
-    const close = held.indexOf(CLOSE);
+  function think(parts: ReplyPart[]): void {
+    const close = buffer.indexOf(CLOSE);
     if (close < 0) {
       // Thoughts of a model that may have none are held back whole.
       const isSure = isOpened || opening === 'thought';
-      const size = isSure ? held.length - overlap(held, CLOSE) : 0;
-      add(said, 'reasoning', held.slice(0, size));
-      held = held.slice(size);
+      const size = isSure ? buffer.length - overlap(buffer, CLOSE) : 0;
+      add(parts, 'reasoning', buffer.slice(0, size));
+      buffer = buffer.slice(size);
       return;
     }
-    add(said, 'reasoning', held.slice(0, close));
-    held = held.slice(close + CLOSE.length);
+    add(parts, 'reasoning', buffer.slice(0, close));
+    buffer = buffer.slice(close + CLOSE.length);
     state = 'after';
-    if (!isOpened) learnt = 'thought';
+    if (!isOpened) nextOpening = 'thought';
   }
 
-  function say(said: Said[]): void {
+  function say(parts: ReplyPart[]): void {
     // A closing tag alone is of a model that opens its thoughts in its template: what was said of this one cannot be taken back.
-    const close = held.indexOf(CLOSE);
-    if (held.includes(OPEN)) learnt ??= 'text';
-    else if (close >= 0 && learnt === undefined) {
-      learnt = 'thought';
-      held = held.slice(0, close) + held.slice(close + CLOSE.length);
+    const close = buffer.indexOf(CLOSE);
+    if (buffer.includes(OPEN)) nextOpening ??= 'text';
+    else if (close >= 0 && nextOpening === undefined) {
+      nextOpening = 'thought';
+      buffer = buffer.slice(0, close) + buffer.slice(close + CLOSE.length);
     }
-    const size = held.length - (learnt === undefined ? Math.max(overlap(held, OPEN), overlap(held, CLOSE)) : 0);
-    add(said, 'text', held.slice(0, size));
-    held = held.slice(size);
+    const size =
+      buffer.length - (nextOpening === undefined ? Math.max(overlap(buffer, OPEN), overlap(buffer, CLOSE)) : 0);
+    add(parts, 'text', buffer.slice(0, size));
+    buffer = buffer.slice(size);
   }
 
-  function add(said: Said[], type: Said['type'], text: string): void {
+  function add(parts: ReplyPart[], type: ReplyPart['type'], text: string): void {
     if (!text) return;
     if (type === 'reasoning') thought += text;
-    said.push({ type, text });
+    parts.push({ type, text });
   }
 
-  function end(): Said[] {
-    const said: Said[] = [];
+  function end(): ReplyPart[] {
+    const parts: ReplyPart[] = [];
     const isThought = state === 'thought' && isOpened;
     // What was taken for a thought and is not closed was the text.
-    const text = state === 'thought' && !isOpened ? thought + held : held;
-    if (state === 'thought' && !isOpened) [state, learnt] = ['text', 'text'];
-    add(said, isThought ? 'reasoning' : 'text', text);
-    [held, thought] = ['', ''];
-    return said;
+    const text = state === 'thought' && !isOpened ? thought + buffer : buffer;
+    if (state === 'thought' && !isOpened) [state, nextOpening] = ['text', 'text'];
+    add(parts, isThought ? 'reasoning' : 'text', text);
+    [buffer, thought] = ['', ''];
+    return parts;
   }
 
-  return { read, end, opening: () => learnt };
+  return { read, end, opening: () => nextOpening };
 }
 
 /** Families of models whose templates begin in a thought. */

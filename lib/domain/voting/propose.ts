@@ -51,27 +51,27 @@ export async function permitProposal(
   const domain = await requireDomain(deps.documents, caller, did);
   requireRole(caller, 'propose');
   requireRepresentative(deps.governance, caller);
-  return (request) => propose(deps, caller, { ...request, found: domain });
+  return (request) => propose(deps, caller, { ...request, domain });
 }
 
 // Returns the existing proposal when an earlier try of the request created it.
 async function propose(
   deps: VotingDeps,
   caller: Caller,
-  { found, body, id = randomToken() }: NewProposal & { readonly found: Domain },
+  { domain, body, id = randomToken() }: NewProposal & { readonly domain: Domain },
 ): Promise<Proposal> {
-  const subject = found.id;
+  const subject = domain.id;
   const action = await checkShape<RequestedAction>(NEW_PROPOSAL, body, 'The proposal');
   checkPackage(action.package);
   const earlier = await deps.proposals.read(id);
   if (earlier) return earlier;
-  requireUnexpired(deps, action.kind, found);
+  requireUnexpired(deps, action.kind, domain);
   // Apply closed votes first, so that they do not block a new proposal.
   await deps.settle({ domain: subject });
   await refuseSecond(deps, subject, action.kind);
   // The domain may have changed while the body was read.
-  const domain = await requireDomain(deps.documents, caller, subject);
-  const input = makeInput(deps, caller, { domain, asked: action });
+  const latest = await requireDomain(deps.documents, caller, subject);
+  const input = makeInput(deps, caller, { domain: latest, asked: action });
   const { tenant, principal } = caller;
   try {
     const { instance } = await deps.proposals.begin(id, {

@@ -66,10 +66,10 @@ function toAsciiDigit(sign: string): string {
  */
 export function toPlainDecimal(text: string, lang: string): string | undefined {
   if (WHOLE.test(text)) return text;
-  const typed = toAsciiDigits(text.replace(INVISIBLE, '').replace('\u2212', '-'));
+  const digits = toAsciiDigits(text.replace(INVISIBLE, '').replace('\u2212', '-'));
   const { grouped, plain } = numberForms(lang);
-  const isGrouped = grouped.test(typed);
-  const found = (isGrouped ? grouped : plain).exec(typed)?.groups;
+  const isGrouped = grouped.test(digits);
+  const found = (isGrouped ? grouped : plain).exec(digits)?.groups;
   if (!found) return undefined;
   const whole = isGrouped ? found.whole!.replace(/[^\d-]/g, '') : found.whole!;
   return found.part === undefined ? whole : `${whole}.${found.part}`;

@@ -10,8 +10,8 @@ const CAMPAIGN = 'A phone menu calls nobody: start it from your own scheduler, o
 
 /** Reports the triggers and the events of campaigns, each at the flow that it starts. */
 export function reportStarts(document: Foreign, flows: readonly ProFlow[], report: ConversionReport): void {
-  const findFlow = (given: unknown): string => {
-    const { uuid, name } = asObject(given);
+  const findFlow = (reference: unknown): string => {
+    const { uuid, name } = asObject(reference);
     return flows.find((flow) => flow.uuid === uuid || flow.title === name)?.name ?? '';
   };
   for (const trigger of asObjects(document.triggers)) {
