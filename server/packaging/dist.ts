@@ -22,6 +22,9 @@ export function keyOfDist(root: string): string {
   });
 }
 
+/** The key of a build that has only what `npm start` needs. */
+export const runnableKey = (key: string): string => `start-${key}`;
+
 /** Whether `dist` was built from this state of the source, and all of it is still there. */
 export function isBuilt(root: string, key: string): boolean {
   const dist = join(root, 'dist');

@@ -1,5 +1,7 @@
 // Before `npm start`: exits with 0 when `dist` is built from the current source, else with 1. It loads no compiler.
 
-import { isBuilt, keyOfDist } from './dist.ts';
+import { isBuilt, keyOfDist, runnableKey } from './dist.ts';
 
-process.exitCode = isBuilt(process.cwd(), keyOfDist(process.cwd())) ? 0 : 1;
+const root = process.cwd();
+const key = keyOfDist(root);
+process.exitCode = [key, runnableKey(key)].some((one) => isBuilt(root, one)) ? 0 : 1;

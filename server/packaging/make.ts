@@ -5,10 +5,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, write
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
-import { readApi, writeApiGuide } from '../docs/generate/api.ts';
 import { takeSwaggerFiles } from '../docs/swagger-files.ts';
 import { writeAssets } from '../web/kit/assets.ts';
-import { isBuilt, keyOfDist, publish } from './dist.ts';
+import { isBuilt, keyOfDist, publish, runnableKey } from './dist.ts';
 import { writeLicences } from './licences.ts';
 import { writeTables } from './tables.ts';
 
@@ -17,17 +16,23 @@ const ABANDONED_MS = 3_600_000;
 /** Between two tries to get the lock. */
 const RETRY_LOCK_MS = 100;
 
+export interface BuildOptions {
+  /** Only what a server of this clone runs: types are not checked, and there are no declarations and no guide of every name. */
+  readonly isForStart?: boolean;
+}
+
 /** The exit code: that of the compiler where it finds a mistake. Then `dist` is as it was. */
-export async function build(root: string): Promise<number> {
+export async function build(root: string, { isForStart = false }: BuildOptions = {}): Promise<number> {
   const builds = join(root, 'build');
   const onWait = () => console.error('Another build is under way; waiting for it.');
   return withLock(join(builds, 'dist.lock'), onWait, async () => {
     // The process that was first has built what was missing; and a file may be edited while it is being built.
-    for (let key = keyOfDist(root); !isBuilt(root, key); key = keyOfDist(root)) {
+    const isDone = (key: string) => isBuilt(root, key) || (isForStart && isBuilt(root, runnableKey(key)));
+    for (let key = keyOfDist(root); !isDone(key); key = keyOfDist(root)) {
       const begun = performance.now();
       removeAbandoned(builds);
       const folder = mkdtempSync(join(builds, 'dist-'));
-      const code = await compile(root, folder);
+      const code = await (isForStart ? transpile : compile)(root, folder);
       if (code !== 0) {
         rmSync(folder, { recursive: true });
         return code;
@@ -36,7 +41,7 @@ export async function build(root: string): Promise<number> {
         rmSync(folder, { recursive: true });
         continue;
       }
-      publish(folder, { root, key });
+      publish(folder, { root, key: isForStart ? runnableKey(key) : key });
       console.error(`Built dist in ${((performance.now() - begun) / 1_000).toFixed(1)} s.`);
     }
     return 0;
@@ -44,27 +49,39 @@ export async function build(root: string): Promise<number> {
 }
 
 async function compile(root: string, folder: string): Promise<number> {
-  mkdirSync(folder, { recursive: true });
-  const compiler = join(root, 'node_modules/typescript/bin/tsc');
   // What browsers run is only checked: esbuild bundles it.
-  for (const args of [
-    ['-p', 'server/web/browser', '--noEmit'],
-    ['--outDir', relative(root, folder)],
-  ]) {
-    const { status, error } = spawnSync(process.execPath, [compiler, ...args], { cwd: root, stdio: 'inherit' });
-    if (error) throw error;
-    if (status !== 0) return status ?? 1;
-  }
-  await finishDist(folder, root);
-  return 0;
+  const code =
+    runCompiler(root, ['-p', 'server/web/browser', '--noEmit']) ||
+    runCompiler(root, ['--outDir', relative(root, folder)]);
+  if (code === 0) await finishDist(folder, root);
+  return code;
+}
+
+async function transpile(root: string, folder: string): Promise<number> {
+  const code = runCompiler(root, ['--noCheck', '--declaration', 'false', '--outDir', relative(root, folder)]);
+  if (code === 0) await finishRunnable(folder);
+  return code;
+}
+
+function runCompiler(root: string, args: readonly string[]): number {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const { status, error } = spawnSync(process.execPath, [compiler, ...args], { cwd: root, stdio: 'inherit' });
+  if (error) throw error;
+  return status ?? 1;
 }
 
 /** What is done to files that the compiler has built, until they are `dist`. */
 export async function finishDist(folder: string, root: string): Promise<void> {
+  await finishRunnable(folder);
+  // The compiler is loaded only where declarations are read.
+  const { readApi, writeApiGuide } = await import('../docs/generate/api.ts');
+  writeFileSync(join(folder, 'server/docs/api.md'), writeApiGuide(readApi(folder, root)));
+}
+
+async function finishRunnable(folder: string): Promise<void> {
   await writeTables(folder);
   writeLicences(folder, await writeAssets(join(folder, 'server/web')));
   takeSwaggerFiles(join(folder, 'server/docs/swagger'));
-  writeFileSync(join(folder, 'server/docs/api.md'), writeApiGuide(readApi(folder, root)));
   chmodSync(join(folder, 'server/cli/main.js'), 0o755);
 }
 

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isBuilt, keyOfDist } from '../../server/packaging/dist.ts';
+import { isBuilt, keyOfDist, runnableKey } from '../../server/packaging/dist.ts';
 import { killed, withFolder } from '../support/process.ts';
 import { manifest, ROOT } from './manifest.ts';
 
@@ -166,6 +166,22 @@ test('a mistake ends with the words of the compiler, and dist stays as it was', 
     assert.match(said, /lib\/index\.ts.*TS2322/);
     assert.is(readFileSync(join(root, 'dist/lib/index.js'), 'utf8'), before);
     assert.is.not((await build(root)).code, 0, 'and is told again');
+  }));
+
+test('npm start checks no types and writes no declarations; what npm run build made is enough for it, not the other way round', () =>
+  withProject(async (root) => {
+    const buildForStart = () => ended(shell(root, `${BUILD} --start`));
+    write(root, 'lib/index.ts', 'export const from: number = "text";\n');
+    assert.is(builds([await buildForStart()]), 1);
+    assert.is(builds([await buildForStart()]), 0);
+    assert.ok(isBuilt(root, runnableKey(keyOfDist(root))));
+    assert.match(readFileSync(join(root, 'dist/lib/index.js'), 'utf8'), /"text"/);
+    assert.not.ok(existsSync(join(root, 'dist/lib/index.d.ts')));
+    assert.is.not((await build(root)).code, 0, 'the whole build finds the mistake');
+    write(root, 'lib/index.ts', 'export const from = "a";\n');
+    assert.is(builds([await build(root)]), 1);
+    assert.ok(existsSync(join(root, 'dist/lib/index.d.ts')));
+    assert.is(builds([await buildForStart()]), 0);
   }));
 
 test('a build that was killed leaves the dist of before as it was, and holds nobody up', () =>
