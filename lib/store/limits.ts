@@ -22,8 +22,8 @@ export const STORE_LIMITS = {
   redisFirstConnectMs: 5_000,
   /** Milliseconds until a connection that is being closed is cut. */
   redisDisconnectMs: 500,
-  /** The longest pause between two attempts to connect, in milliseconds. */
-  redisBackoffMaxMs: 2_000,
+  /** The longest pause between two attempts to connect, in milliseconds: what a caller waits at most after Redis is back. */
+  redisBackoffMaxMs: 200,
   redisKeepAliveMs: 10_000,
   /** How often the map of a cluster is read again, in milliseconds. */
   redisSlotsRefreshMs: 2_000,

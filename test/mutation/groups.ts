@@ -16,7 +16,7 @@ export const GROUPS: { readonly [name: string]: Group } = {
   },
   cors: {
     guards: 'which pages of other origins may call what',
-    files: ['server/http/middleware/cors.ts', 'server/http/middleware/operator.ts'],
+    files: ['server/http/middleware/cors.ts'],
     tests: ['server/http/cors-headers'],
   },
   limiter: {
@@ -96,6 +96,6 @@ export const GROUPS: { readonly [name: string]: Group } = {
       'server/user/authenticate.ts',
       'server/http/middleware/operator.ts',
     ],
-    tests: ['domain/callers', 'user/authenticate', 'http/operator'].map((name) => `server/${name}`),
+    tests: ['domain/callers', 'user/authenticate', 'http/operator', 'http/cors-headers'].map((name) => `server/${name}`),
   },
 };
