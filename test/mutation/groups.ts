@@ -96,6 +96,8 @@ export const GROUPS: { readonly [name: string]: Group } = {
       'server/user/authenticate.ts',
       'server/http/middleware/operator.ts',
     ],
-    tests: ['domain/callers', 'user/authenticate', 'http/operator', 'http/cors-headers'].map((name) => `server/${name}`),
+    tests: ['domain/callers', 'user/authenticate', 'http/operator', 'http/cors-headers'].map(
+      (name) => `server/${name}`,
+    ),
   },
 };

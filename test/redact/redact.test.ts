@@ -7,6 +7,7 @@ import {
   holdsSecret,
   listCredentials,
   listRequestSecrets,
+  listTexts,
   listUrlSecrets,
   MASK,
   mayQuote,
@@ -111,6 +112,9 @@ test('names, texts and numbers of a value are masked, at any depth', () => {
   });
   assert.is(redactor(['04829']).json(4829), MASK, 'a zero before it is lost in a number');
 });
+
+test('texts and numbers of a value are listed, at any depth and in their order; what else JSON has is none', () =>
+  assert.equal(listTexts({ a: 'one', b: [2, null, true, { c: 'three' }], d: '' }), ['one', '2', 'three', '']));
 
 test('numbers are masked for secrets of digits that are long enough', () => {
   assert.is(redactor(['123']).json(123), 123);
