@@ -5,6 +5,7 @@ import { domainRows } from './domain.ts';
 import { compileRows, engineRows } from './engine.ts';
 import { gatewayDoorRows } from './gateway-door.ts';
 import { capacityRows } from './line/capacity.ts';
+import { peerRows } from './line/peers.ts';
 import { callersRows, storedRows, ussdRows } from './line/turns.ts';
 import { loadingRows } from './loading.ts';
 import type { Row } from './measure.ts';
@@ -16,6 +17,7 @@ export const BENCHES: { readonly [name: string]: () => Promise<Row[]> } = {
   loading: loadingRows,
   domain: domainRows,
   ussd: ussdRows,
+  peers: peerRows,
   callers: callersRows,
   stored: storedRows,
   capacity: capacityRows,

@@ -33,6 +33,11 @@ export function startFloor(name: string, log: string): Promise<Target> {
   return startPinned([FLOOR, name], log, {});
 }
 
+/** A program of test/bench/peers. */
+export function startPeer(program: string, args: readonly string[], log: string): Promise<Target> {
+  return startPinned([join(process.cwd(), 'test/bench/peers', program), ...args], log, {});
+}
+
 async function startPinned(
   args: readonly string[],
   log: string,

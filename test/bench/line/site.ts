@@ -9,7 +9,7 @@ import { menuFlow } from '../flows.ts';
 import type { Row } from '../measure.ts';
 import { stop, type Target } from '../target.ts';
 import type { Line } from './rounds.ts';
-import { LOAD_CORE, pin, startFloor, startOurs } from './servers.ts';
+import { LOAD_CORE, pin, startFloor, startOurs, startPeer } from './servers.ts';
 
 const SHIPPED = join(process.cwd(), 'menus');
 const EVERYSEC = ['--appendonly', 'yes', '--appendfsync', 'everysec'];
@@ -43,6 +43,20 @@ export class Site {
   }
 
   async redis(name: string, line: Partial<Line> = {}): Promise<SharedLine> {
+    const { url, ...shared } = await this.#startRedis();
+    return { ...(await this.ours(name, { ...line, env: { REDIS_URL: url } })), ...shared };
+  }
+
+  /** A program of test/bench/peers, with a folder of its own or a Redis of its own. */
+  async peer(program: string, kind: string, texts: readonly string[]): Promise<Line> {
+    const name = `${program}-${kind}`;
+    const { url, ...shared } = kind.startsWith('redis') ? await this.#startRedis() : { url: join(this.folder, name) };
+    const target = await startPeer(program, [kind, url], join(this.folder, `${name}.log`));
+    this.#targets.push(target);
+    return { target, callers: FEW, texts, ...shared };
+  }
+
+  async #startRedis() {
     const server = await startRedis({ args: EVERYSEC });
     const client = new Redis(server.url);
     this.#ends.push(async () => {
@@ -53,7 +67,7 @@ export class Site {
       Number(new RegExp(`${field}:([\\d.]+)`).exec(await client.info(section))?.[1]);
     pin(await read('server', 'process_id'), LOAD_CORE);
     const alsoUs = async () => 1e6 * ((await read('cpu', 'used_cpu_user')) + (await read('cpu', 'used_cpu_sys')));
-    return { ...(await this.ours(name, { ...line, env: { REDIS_URL: server.url } })), alsoUs, read };
+    return { url: server.url, alsoUs, read };
   }
 
   /** A folder of menus whose flow is one of 100 screens. */
