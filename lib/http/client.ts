@@ -10,7 +10,7 @@ import { HTTP_LIMITS } from './limits.ts';
 import { withTrace } from './tracing.ts';
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: URL;
   readonly headers: { readonly [name: string]: string };
   readonly body?: string;

@@ -1,4 +1,4 @@
-// The services `http.get` and `http.post`: JSON calls to listed hosts.
+// The services `http.get`, `http.post`, `http.put`, `http.patch` and `http.delete`: JSON calls to listed hosts.
 
 import { createHash } from 'node:crypto';
 import type { ServiceCall, Services } from '../engine/service.ts';
@@ -19,33 +19,53 @@ export interface HttpServiceOptions {
    * @default the system resolver
    */
   readonly lookup?: Resolve;
+  /**
+   * Headers by origin, such as `https://api.example.com`: sent with each request to it, in the place of headers of the same name.
+   * For credentials, which flows then neither hold nor name.
+   */
+  readonly headers?: HeadersByOrigin;
+}
+
+export interface HeadersByOrigin {
+  readonly [origin: string]: { readonly [header: string]: string };
 }
 
 /** Each answers at once. */
 export type HttpServices = {
-  readonly [name in 'http.get' | 'http.post']: (input: JsonObject, call: ServiceCall) => Promise<Json>;
+  readonly [name in `http.${Lowercase<HttpRequest['method']>}`]: (
+    input: JsonObject,
+    call: ServiceCall,
+  ) => Promise<Json>;
 };
 
-const INPUTS = { GET: ['url', 'query', 'headers'], POST: ['url', 'query', 'headers', 'body'] } as const;
+const ADDRESS = ['url', 'query', 'headers'] as const;
+const INPUTS: { readonly [method in HttpRequest['method']]: readonly string[] } = {
+  GET: ADDRESS,
+  POST: [...ADDRESS, 'body'],
+  PUT: [...ADDRESS, 'body'],
+  PATCH: [...ADDRESS, 'body'],
+  DELETE: ADDRESS,
+};
 
 // Headers that frame the request; a flow must not set them.
 const OWN_HEADERS =
   /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|accept-encoding|idempotency-key)$/;
 
 /**
- * `http.get` and `http.post`. Input: `{url, query?, headers?}`, and `body?` (any JSON) for a post; null values of `query`
- * are omitted, lists repeat the name. Output: `{status, body}`, where `body` is the parsed JSON of the response, its text
- * when it is not JSON, or null when it is empty. A post sends the call's key as `Idempotency-Key`.
+ * One service for each method. Input: `{url, query?, headers?}`, and `body?` (any JSON) for post, put and patch; null values of
+ * `query` are omitted, lists repeat the name. Output: `{status, body}`, where `body` is the parsed JSON of the response, its text
+ * when it is not JSON, or null when it is empty. All but a get send the call's key as `Idempotency-Key`.
  *
  * Rejects with ERR_INPUT for malformed input; with ERR_SERVICE for a host that is not listed or resolves to a private
  * address, and for a response that is not 2xx (`cause` is `{ status }`), too large or invalid; with ERR_TIMEOUT when the
  * call's signal aborts. The `retry` of an ERR_SERVICE is true for 5xx, 429 and broken connections. Messages show origin
- * and path, never the query, headers or bodies. Throws ERR_CONFIG for an invalid host list.
+ * and path, never the query, headers or bodies. Throws ERR_CONFIG for an invalid host list or invalid headers.
  */
 export function httpServices(options: HttpServiceOptions): HttpServices & Services {
   const findReach = parseHosts(options.hosts);
   const resolve = options.lookup ?? systemResolve;
   const exchange = httpExchange();
+  const headersOf = readHeaders(options.headers ?? {});
 
   const service = (method: HttpRequest['method']) => async (input: JsonObject, call: ServiceCall) => {
     const request = readInput(method, input, call);
@@ -54,16 +74,57 @@ export function httpServices(options: HttpServiceOptions): HttpServices & Servic
       const how = `Add "${request.url.host}" to the list of HTTP hosts to allow it`;
       throw httpFailure(request, `is not allowed. ${how}`, { retry: false });
     }
-    const answer = await exchange(request, { lookup: guardedLookup(resolve, reach), signal: call.signal });
+    const answer = await exchange(headersOf(request), { lookup: guardedLookup(resolve, reach), signal: call.signal });
     return { status: answer.status, body: readBody(request, answer) };
   };
-  return { 'http.get': service('GET'), 'http.post': service('POST') };
+  return {
+    'http.get': service('GET'),
+    'http.post': service('POST'),
+    'http.put': service('PUT'),
+    'http.patch': service('PATCH'),
+    'http.delete': service('DELETE'),
+  };
+}
+
+/** Adds the headers of its origin to a request. */
+function readHeaders(headers: HeadersByOrigin): (request: HttpRequest) => HttpRequest {
+  const byOrigin = new Map<string, { readonly [header: string]: string }>();
+  for (const [origin, own] of Object.entries(headers)) {
+    const problem = findHeaderFault(origin, own);
+    if (problem) throw new TwinlineError('ERR_CONFIG', `Cannot use the headers of HTTP calls: ${problem}.`);
+    byOrigin.set(origin, Object.fromEntries(Object.entries(own).map(([name, value]) => [name.toLowerCase(), value])));
+  }
+  return (request) => {
+    const own = byOrigin.get(request.url.origin);
+    return own ? { ...request, headers: { ...request.headers, ...own } } : request;
+  };
+}
+
+/** Why headers cannot be sent to an origin, without their values; undefined when they can. */
+export function findHeaderFault(origin: string, headers: unknown): string | undefined {
+  const isOrigin =
+    URL.canParse(origin) && /^https?:$/.test(new URL(origin).protocol) && new URL(origin).origin === origin;
+  if (!isOrigin) return `${JSON.stringify(origin)} is not an origin such as https://api.example.com`;
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers))
+    return `${JSON.stringify(origin)} has no object of headers`;
+  for (const [name, value] of Object.entries(headers)) {
+    const problem = headerProblem(name, value);
+    if (problem) return `of ${origin} ${problem}`;
+  }
+  return undefined;
+}
+
+function headerProblem(name: string, value: unknown): string | undefined {
+  const lower = name.toLowerCase();
+  if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(lower) || OWN_HEADERS.test(lower)) return `the header "${name}" cannot be set`;
+  const isLine = typeof value === 'string' && /^[\t\x20-\x7e]*$/.test(value);
+  return isLine ? undefined : `"headers.${name}" is not a single line of ASCII text`;
 }
 
 function readInput(method: HttpRequest['method'], input: JsonObject, call: ServiceCall): HttpRequest {
   const name = `http.${method.toLowerCase()}`;
   const fail = (problem: string) => new TwinlineError('ERR_INPUT', `Cannot call ${name}: ${problem}.`);
-  const names: readonly string[] = INPUTS[method];
+  const names = INPUTS[method];
   const unknown = Object.keys(input).find((key) => !names.includes(key));
   if (unknown !== undefined) throw fail(`its input has no field "${unknown}". It takes ${names.join(', ')}`);
   const url = readUrl(input.url ?? null, fail);
@@ -81,12 +142,9 @@ function readInput(method: HttpRequest['method'], input: JsonObject, call: Servi
   const body = input.body === undefined || input.body === null ? undefined : JSON.stringify(input.body);
   if (body !== undefined) headers['content-type'] = 'application/json';
   for (const [key, value] of entries('headers', input.headers, fail)) {
-    const lower = key.toLowerCase();
-    if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(lower) || OWN_HEADERS.test(lower))
-      throw fail(`the header "${key}" cannot be set`);
-    if (typeof value !== 'string' || !/^[\t\x20-\x7e]*$/.test(value))
-      throw fail(`"headers.${key}" is not a single line of ASCII text`);
-    headers[lower] = value;
+    const problem = headerProblem(key, value);
+    if (problem) throw fail(problem);
+    headers[key.toLowerCase()] = value as string;
   }
   headers['accept-encoding'] = 'identity';
   if (method === 'GET') return { method, url, headers };

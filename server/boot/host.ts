@@ -234,7 +234,10 @@ interface ServiceSources extends KeptAccounts {
 
 async function allServices(config: Config, { given, clock, ...kept }: ServiceSources): Promise<Services> {
   const accountsOfFlows = accountServices(kept.callers, kept.simulated && { simulated: kept.simulated });
-  const builtIn = { ...accountsOfFlows, ...httpServices({ hosts: config.serviceHosts }) };
+  const builtIn = {
+    ...accountsOfFlows,
+    ...httpServices({ hosts: config.serviceHosts, headers: config.serviceHeaders }),
+  };
   const loaded = await loadServices(config.services, { builtIn, given, folder: process.cwd(), clock });
   // Innermost, so that recorders and logs of services get no secret either.
   return keepSecrets(loaded, { own: isBuiltIn, redact: config.redact });

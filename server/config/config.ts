@@ -69,6 +69,7 @@ export interface Config {
   /** Modules of rules for menus. */
   readonly lintRules: readonly string[];
   readonly serviceHosts: readonly string[];
+  readonly serviceHeaders: NonNullable<SettingValues['SERVICE_HTTP_HEADERS']>;
   readonly ussd: {
     /** Networks and `<dialect>:<secret>`; `*`: any client. */
     readonly gateways: '*' | readonly string[];
@@ -211,7 +212,7 @@ function buildConfig(
     },
     ...readMenusDir(resolve(values.MENUS_DIR), isSet('MENUS_DIR')),
     ...{ services: values.SERVICES ?? [], machines: values.MACHINES ?? [], lintRules: values.LINT_RULES ?? [] },
-    serviceHosts: values.SERVICE_HTTP_HOSTS ?? [],
+    ...{ serviceHosts: values.SERVICE_HTTP_HOSTS ?? [], serviceHeaders: values.SERVICE_HTTP_HEADERS ?? {} },
     ussd: {
       gateways: readGateways(values),
       adapters: values.ADAPTERS ?? [],

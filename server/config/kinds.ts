@@ -3,6 +3,7 @@
 import ipaddr from 'ipaddr.js';
 import { TwinlineError } from '../../lib/errors.ts';
 import { parseHosts } from '../../lib/http/hosts.ts';
+import { findHeaderFault, type HeadersByOrigin } from '../../lib/http/service.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { isRedisUrl, REDIS_URL_FORMS } from '../../lib/store/redis/url.ts';
 
@@ -40,8 +41,8 @@ export interface Setting {
   readonly productionDefault?: string;
   /** Made in development; required in production. */
   readonly generated?: Generated;
-  /** Never shown: `all` of it, its `password` only, or the secrets in the `entries` of a list. */
-  readonly secret?: 'all' | 'password' | 'entries';
+  /** Never shown: `all` of it, its `password` only, the secrets in the `entries` of a list, or the values of `headers`. */
+  readonly secret?: 'all' | 'password' | 'entries' | 'headers';
 }
 
 const refuseUnless = (isRight: boolean): Fault | undefined => (isRight ? undefined : { items: [] });
@@ -98,6 +99,27 @@ export function list(format: Format): SettingKind<readonly string[]> {
     read: (text) => text.split(',').map((item) => item.trim()),
     findFault: (value) => {
       const items = (value as readonly string[]).flatMap((item, at) => (fitsFormat(item, format) ? [] : [at + 1]));
+      return items.length ? { items } : undefined;
+    },
+  };
+}
+
+/** Headers by origin, as JSON. */
+export function headersByOrigin(): SettingKind<HeadersByOrigin> {
+  return {
+    words: 'JSON of headers by origin, such as {"https://api.example.com":{"authorization":"Bearer …"}}',
+    read: (text) => {
+      try {
+        return JSON.parse(text);
+      } catch {
+        return text;
+      }
+    },
+    findFault: (value) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return { items: [] };
+      const items = Object.entries(value).flatMap(([origin, headers], at) =>
+        findHeaderFault(origin, headers) === undefined ? [] : [at + 1],
+      );
       return items.length ? { items } : undefined;
     },
   };

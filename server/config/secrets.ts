@@ -1,6 +1,6 @@
 // What is secret in the environment: how a setting is shown without it, and all of it, for the redactor of the process.
 
-import { LONG_CHARS, listUrlSecrets, type Redactor, redactor } from '../../lib/redact.ts';
+import { LONG_CHARS, listTexts, listUrlSecrets, type Redactor, redactor } from '../../lib/redact.ts';
 import { GATEWAY_SECRET, isNetwork, type Setting } from './kinds.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
 
@@ -32,7 +32,7 @@ const SHOWN_MAX = 80;
 /** The text of a setting, quoted, without what is secret in it. */
 export function maskSetting(name: SettingName, text: string): string {
   const { secret }: Setting = SETTINGS[name];
-  if (secret === 'all') return `(${text.length} characters, hidden)`;
+  if (secret === 'all' || secret === 'headers') return `(${text.length} characters, hidden)`;
   // A URL that should have no password may have one.
   const open = secret === undefined ? redactor(listUrlSecrets(text)).text(text) : WITHOUT_SECRETS[secret](text);
   return JSON.stringify(open.length > SHOWN_MAX ? `${open.slice(0, SHOWN_MAX)}…` : open);
@@ -61,7 +61,17 @@ const SECRETS_IN: Readonly<Record<NonNullable<Setting['secret']>, (text: string)
   all: (text) => [text, ...text.split(',').flatMap((item) => [item.trim(), item.trim().replace(/^[\w-]+:/, '')])],
   password: listUrlSecrets,
   entries: (text) => text.split(',').flatMap((entry) => GATEWAY_SECRET.exec(entry.trim())?.[2] ?? []),
+  headers: listHeaderValues,
 };
+
+// Each value, and what follows a scheme such as `Bearer`. What is no JSON may be a secret that was pasted alone.
+function listHeaderValues(text: string): readonly string[] {
+  try {
+    return listTexts(JSON.parse(text)).flatMap((value) => [value, value.replace(/^\S+\s+/, '')]);
+  } catch {
+    return [text];
+  }
+}
 
 // Of services and plugins: their variables are not declared here.
 const NAMED_SECRET = /(?:^|_)(?:(?:API|ACCESS|PRIVATE)?KEY|TOKEN|SECRET|PASS(?:WORD|PHRASE|WD)?|CREDENTIALS?|DSN)$/i;

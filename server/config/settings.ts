@@ -1,7 +1,17 @@
 // Every environment variable: its kind, its default, what it means, and what to do when it is wrong.
 
 import { AGENT_SETTINGS, PLUGIN_SETTINGS } from './agent-settings.ts';
-import { flag, type Generated, integer, list, oneOf, type Setting, type SettingValue, text } from './kinds.ts';
+import {
+  flag,
+  type Generated,
+  headersByOrigin,
+  integer,
+  list,
+  oneOf,
+  type Setting,
+  type SettingValue,
+  text,
+} from './kinds.ts';
 
 const DAY_MS = 86_400_000;
 const PORT_RANGE = [0, 65_535] as const;
@@ -180,8 +190,14 @@ export const SETTINGS = {
   },
   SERVICE_HTTP_HOSTS: {
     kind: list('http-host'),
-    meaning: 'hosts that http.get and http.post may call',
+    meaning: 'hosts that http.get, http.post, http.put, http.patch and http.delete may call',
     fix: 'Set for example SERVICE_HTTP_HOSTS=api.example.com,localhost:8080 (no scheme, no path).',
+  },
+  SERVICE_HTTP_HEADERS: {
+    kind: headersByOrigin(),
+    secret: 'headers',
+    meaning: 'headers that those services add by origin, such as credentials, so that no menu holds them',
+    fix: 'Set for example SERVICE_HTTP_HEADERS={"https://api.example.com":{"authorization":"Bearer …"}}, or SERVICE_HTTP_HEADERS_FILE to a file with it.',
   },
   USSD_TEXT_MODE: {
     kind: oneOf('cumulative', 'latest'),

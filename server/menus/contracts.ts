@@ -57,7 +57,7 @@ const PIN_ERRORS = {
 const HTTP = {
   url: { kind: 'text', about: 'an address of SERVICE_HTTP_HOSTS', required: true },
   query: { kind: 'object', about: 'parameters; null ones are left out, lists repeat the name' },
-  headers: { kind: 'object', about: 'headers by name' },
+  headers: { kind: 'object', about: 'headers by name; credentials belong into SERVICE_HTTP_HEADERS' },
 } as const;
 const HTTP_ANSWER = {
   status: { kind: 'number', about: '200 to 299; any other status is an error' },
@@ -248,6 +248,48 @@ export const CONTRACTS: { readonly [service: string]: DocumentedService } = {
         with: { url: 'https://orders.example/orders', body: { crop: 'maize', bags: 3 } },
         http: { request: 'POST /orders {"crop":"maize","bags":3}', status: 503, answer: null },
         gives: { fails: 'ERR_SERVICE' },
+      },
+    ],
+  },
+  'http.put': {
+    doc: 'Puts JSON in the place of what is there, as `http.post` sends it.',
+    input: { ...HTTP, body: { kind: 'any', about: 'any JSON' } },
+    answer: HTTP_ANSWER,
+    errors: HTTP_ERRORS,
+    examples: [
+      {
+        title: 'the server keeps it',
+        with: { url: 'https://orders.example/orders/o-17', body: { bags: 4 } },
+        http: { request: 'PUT /orders/o-17 {"bags":4}', status: 200, answer: { id: 'o-17' } },
+        gives: { answer: { status: 200, body: { id: 'o-17' } } },
+      },
+    ],
+  },
+  'http.patch': {
+    doc: 'Changes part of what is there, as `http.post` sends it.',
+    input: { ...HTTP, body: { kind: 'any', about: 'any JSON' } },
+    answer: HTTP_ANSWER,
+    errors: HTTP_ERRORS,
+    examples: [
+      {
+        title: 'the server changes it',
+        with: { url: 'https://orders.example/orders/o-17', body: { bags: 5 } },
+        http: { request: 'PATCH /orders/o-17 {"bags":5}', status: 200, answer: null },
+        gives: { answer: { status: 200, body: null } },
+      },
+    ],
+  },
+  'http.delete': {
+    doc: 'Removes what is there; with an `Idempotency-Key`, as `http.post`.',
+    input: HTTP,
+    answer: HTTP_ANSWER,
+    errors: HTTP_ERRORS,
+    examples: [
+      {
+        title: 'the server removes it',
+        with: { url: 'https://orders.example/orders/o-17' },
+        http: { request: 'DELETE /orders/o-17', status: 204, answer: null },
+        gives: { answer: { status: 204, body: null } },
       },
     ],
   },

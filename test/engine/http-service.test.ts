@@ -147,6 +147,51 @@ test('post sends JSON and the key of the call, so that a repeated try acts once'
   assert.is(seen[1]?.headers['content-length'], '0');
 });
 
+test('put, patch and delete send the key of the call as post does; a delete has no body', async () => {
+  const url = `http://127.0.0.1:${port}/ok`;
+  for (const method of ['put', 'patch'] as const)
+    await services()[`http.${method}`]({ url, body: { bags: 4 } }, call());
+  await services()['http.delete']({ url }, call());
+  assert.equal(
+    seen.map(({ line, body, headers }) => [line, body, headers['idempotency-key']]),
+    [
+      ['PUT /ok', '{"bags":4}', 'session-1:4:pay'],
+      ['PATCH /ok', '{"bags":4}', 'session-1:4:pay'],
+      ['DELETE /ok', '', 'session-1:4:pay'],
+    ],
+  );
+  const error = await failure(services()['http.delete']({ url, body: {} }, call()));
+  assert.is(error.code, 'ERR_INPUT');
+});
+
+test('the headers of an origin go to it alone, in the place of what a flow wrote', async () => {
+  const own = `http://127.0.0.1:${port}`;
+  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
+  const headers = { [own]: { Authorization: 'Bearer of-the-server', 'x-tenant': 't1' } };
+  const ask = httpServices({ hosts, lookup: LOOPBACK, headers })['http.get'];
+  const written = { headers: { authorization: 'Bearer of-the-flow' } };
+  await ask({ url: `${own}/ok`, ...written }, call());
+  await ask({ url: `http://localhost:${port}/ok`, ...written }, call());
+  assert.equal(
+    seen.map(({ headers }) => [headers.authorization, headers['x-tenant']]),
+    [
+      ['Bearer of-the-server', 't1'],
+      ['Bearer of-the-flow', undefined],
+    ],
+  );
+  for (const [origin, wrong] of [
+    [`${own}/path`, { a: 'b' }],
+    ['127.0.0.1', { a: 'b' }],
+    [own, { host: 'topsecret' }],
+    [own, { a: 'topsecret\n' }],
+    [own, 'topsecret'],
+  ] as const)
+    assert.throws(
+      () => httpServices({ hosts, headers: { [origin]: wrong as never } }),
+      (error: TwinlineError) => error.code === 'ERR_CONFIG' && !error.message.includes('topsecret'),
+    );
+});
+
 test('a key that no header can carry is sent as its digest, the same each time', async () => {
   const odd = { ...call(), idempotencyKey: 'é\r\nX-Evil: 1' };
   for (let tries = 0; tries < 2; tries++) await services()['http.post']({ url: `http://127.0.0.1:${port}/ok` }, odd);

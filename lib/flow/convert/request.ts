@@ -1,4 +1,4 @@
-// Converts webhook requests to inputs of `http.get` and `http.post`: URL, query, headers and body, each with `@` expressions.
+// Converts webhook requests to inputs of the HTTP services: URL, query, headers and body, each with `@` expressions.
 
 import type { Value, Values } from '../format/flow.ts';
 import { type FlowExpression, joinTexts, makeConstant } from './excellent/made.ts';
@@ -9,7 +9,13 @@ import { type Language, translateSlot, translateValues } from './excellent/words
 import { asObject, asText, type Foreign } from './source.ts';
 
 /** Services by HTTP method; other methods need a custom service. */
-const SERVICES: { readonly [method: string]: string } = { GET: 'http.get', POST: 'http.post' };
+const SERVICES: { readonly [method: string]: string } = {
+  GET: 'http.get',
+  POST: 'http.post',
+  PUT: 'http.put',
+  PATCH: 'http.patch',
+  DELETE: 'http.delete',
+};
 
 /** The service for an HTTP method; reports unsupported methods. */
 export function chooseService(method: string, { language, node }: RequestPlace): string {
@@ -40,7 +46,7 @@ export function readRequest(config: Foreign, method: string, place: RequestPlace
   const headers = Object.entries(asObject(config.headers)).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string' && !OWN_HEADERS.test(entry[0]),
   );
-  const body = method === 'GET' ? undefined : readBody(config.body, place);
+  const body = method === 'GET' || method === 'DELETE' ? undefined : readBody(config.body, place);
   const values = translateValues(Object.fromEntries(headers), node, language);
   return {
     ...address,

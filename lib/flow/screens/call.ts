@@ -35,6 +35,9 @@ export const call: ScreenKind<CallScreen> = {
           'account.changePin',
           'http.get',
           'http.post',
+          'http.put',
+          'http.patch',
+          'http.delete',
         ],
       },
       with: {

@@ -209,11 +209,20 @@ test('problems and listings show no secret and no password', () => {
     REDIS_URL: 'redis://:canary@host:99999',
     MONGODB_URL: 'mongo://user:canary@one,two/db',
     MODEL_BASE_URL: 'https://user:canary@host/v1?api_key=canary-in-query',
+    SERVICE_HTTP_HEADERS: '{"https://api.example.com":{"x-key":"canary\\n"}}',
   };
   const { problems, entries } = readConfig({ DATA_DIR: ':memory:', ...secrets });
   assert.ok(problems.length >= 6);
   const listing = entries.map(({ name, text }) => (text === undefined ? '' : maskSetting(name, text)));
   assert.not.match([...problems, ...listing].join('\n'), /canary/);
+});
+
+test('headers of HTTP services are masked in what leaves the process, with and without their scheme', () => {
+  const token = 'q7Zk0aTw93bLmC5u';
+  const headers = { 'https://api.example.com': { authorization: `Bearer ${token}`, 'x-key': 'Jd82mNqLx0Pv' } };
+  const { config } = readConfig({ ...GOOD, SERVICE_HTTP_HEADERS: JSON.stringify(headers) });
+  assert.equal(config?.serviceHeaders, headers);
+  assert.is(config?.redact.text(`sent ${token} and Jd82mNqLx0Pv`), 'sent **** and ****');
 });
 
 test('production refuses every way to open a debugger', () => {
