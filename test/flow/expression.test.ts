@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { compileExpression, truthy } from '../../lib/flow/expression/expression.ts';
+import { compileTemplate } from '../../lib/flow/expression/template.ts';
 import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 import vectors from '../vectors/expressions.json' with { type: 'json' };
@@ -130,6 +131,7 @@ type Tree = readonly [string, ...unknown[]];
 
 const leaf: fc.Arbitrary<Tree> = fc.oneof(
   fc.nat(20).map((n): Tree => ['lit', n]),
+  fc.tuple(fc.nat(99_999), fc.nat(6)).map(([digits, places]): Tree => ['lit', Number(`${digits}e-${places}`)]),
   fc.constantFrom<Tree>(['lit', 'a'], ['lit', 'gold'], ['lit', true], ['lit', false], ['lit', null]),
   fc
     .constantFrom('balance', 'tier', 'errors', 'none', 'yes', 'no', 'list', 'auth', 'missing')
@@ -211,10 +213,79 @@ function reference([sign, a, b, c]: Tree): Json {
   if (sign === '+' && kinds === 'string string') return `${left}${right}`;
   if (!numbers) throw new Fails();
   const [x, y] = [left as number, right as number];
-  const result = { '+': x + y, '-': x - y, '*': x * y, '/': x / y, '%': x % y }[sign]!;
-  if (!Number.isFinite(result)) throw new Fails();
-  return result;
+  if ('/%'.includes(sign) && y === 0) throw new Fails();
+  return nearest(calculate(sign, readFraction(x), readFraction(y)), sign === '/');
 }
+
+// Fractions are exact; a number stands for the decimal that it prints as.
+type Fraction = readonly [above: bigint, below: bigint];
+
+function readFraction(value: number): Fraction {
+  const [, sign, whole, part = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e(.+))?$/.exec(String(value))!;
+  const power = Number(exponent) - part.length;
+  const digits = BigInt(sign + whole + part);
+  return power < 0 ? [digits, 10n ** BigInt(-power)] : [digits * 10n ** BigInt(power), 1n];
+}
+
+function calculate(sign: string, [a, b]: Fraction, [c, d]: Fraction): Fraction {
+  switch (sign) {
+    case '+':
+      return [a * d + c * b, b * d];
+    case '-':
+      return [a * d - c * b, b * d];
+    case '*':
+      return [a * c, b * d];
+    case '/':
+      return c < 0n ? [-a * d, -b * c] : [a * d, b * c];
+    default:
+      return [a * d - ((a * d) / (c * b)) * c * b, b * d];
+  }
+}
+
+// The number whose decimals are the fraction; a quotient without an end has 15 digits, rounded half to even.
+function nearest([above, below]: Fraction, isQuotient: boolean): number {
+  const size = above < 0n ? -above : above;
+  const digits = ((size * 10n ** 400n) / below).toString();
+  const value = Number(`${above < 0n ? '-' : ''}${digits}e-400`);
+  const [a, b] = readFraction(value);
+  if (!isQuotient || a * below === above * b) return value;
+  const unit = 10n ** BigInt(Math.max(0, digits.length - 15));
+  const [twice, half] = [2n * size * 10n ** 400n, below * unit];
+  const floor = twice / (2n * half);
+  const rest = twice - floor * 2n * half;
+  const rounded = rest > half || (rest === half && floor % 2n === 1n) ? floor + 1n : floor;
+  return Number(`${above < 0n ? '-' : ''}${rounded * unit}e-400`);
+}
+
+const amounts = fc.tuple(fc.integer({ min: -9_999_999, max: 9_999_999 }), fc.nat(4));
+
+test('sums, products and quotients of amounts are exact and printed exactly, and rounding is half away from zero', () => {
+  assert.equal(['1.1 * 3', '0.1 + 0.2', '0.3 - 0.1', '0.3 % 0.1'].map(value), [3.3, 0.3, 0.2, 0]);
+  assert.is(value('1.1 * 3 <= 3.3'), true);
+  const write = (digits: bigint, places: number) => {
+    const text = String(digits < 0n ? -digits : digits).padStart(places + 1, '0');
+    const point = text.length - places;
+    const part = text.slice(point).replace(/0+$/, '');
+    return `${digits < 0n ? '-' : ''}${text.slice(0, point)}${part && '.'}${part}`.replace(/^-0$/, '0');
+  };
+  fc.assert(
+    fc.property(amounts, amounts, fc.nat(6), ([a, aPlaces], [b, bPlaces], places) => {
+      const given = { a: Number(write(BigInt(a), aPlaces)), b: Number(write(BigInt(b), bPlaces)) };
+      const gives = (source: string) => compileExpression(source).evaluate(given);
+      const [x, y] = [BigInt(a) * 10n ** BigInt(bPlaces), BigInt(b) * 10n ** BigInt(aPlaces)];
+      assert.is(gives('str(a + b)'), write(x + y, aPlaces + bPlaces));
+      assert.is(gives('str(a - b)'), write(x - y, aPlaces + bPlaces));
+      assert.is(gives('str(a * b)'), write(BigInt(a) * BigInt(b), aPlaces + bPlaces));
+      assert.equal([gives('a < b'), gives('a == b'), gives('a - b > 0')], [x < y, x === y, x > y]);
+      if (y !== 0n) assert.is(gives('str(a % b)'), write(x % y, aPlaces + bPlaces));
+      const [size, unit] = [x < 0n ? -x : x, 10n ** BigInt(Math.max(0, aPlaces + bPlaces - places))];
+      const rounded = ((2n * size + unit) / (2n * unit)) * unit * (x < 0n ? -1n : 1n);
+      assert.is(gives(`str(round(a, ${places}))`), write(rounded, aPlaces + bPlaces));
+      assert.is(compileTemplate('{{a}}').render(given, 'en'), write(BigInt(a), aPlaces));
+    }),
+    { numRuns: 2000 },
+  );
+});
 
 test('agrees with a reference evaluator, and its values survive JSON', () => {
   fc.assert(

@@ -6,12 +6,13 @@
 // - `<` `<=` `>` `>=` compare two numbers or two texts (by code unit); anything else is false.
 // - `and`, `or`, `not` and the condition of `? :` count only true as true, and return true or false.
 // - `in` tests for an element of a list or a substring of a text; anything else is false.
-// - `+` adds two numbers or joins two texts; `-` `*` `/` `%` and unary minus take numbers. Other kinds, a zero divisor and
-//   results beyond the largest number throw.
+// - `+` adds two numbers or joins two texts; `-` `*` `/` `%` and unary minus take numbers, and compute with decimals. Other
+//   kinds, a zero divisor and results beyond the largest number throw.
 
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { ARITHMETIC } from './decimal.ts';
 import { FUNCTIONS, isIn, isSame } from './functions.ts';
 import type { BinarySign } from './operators.ts';
 import { type Node, parseExpression } from './parse.ts';
@@ -114,22 +115,27 @@ const BINARY: { readonly [sign in BinarySign]: (left: Evaluate, right: Evaluate,
   '+': (left, right, refuse) => (scope) => {
     const a = left(scope);
     const b = right(scope);
-    if (typeof a === 'number' && typeof b === 'number') return finite(a + b, refuse);
+    if (typeof a === 'number' && typeof b === 'number') return finite(ARITHMETIC['+'](a, b), refuse);
     if (typeof a === 'string' && typeof b === 'string') return checkLength(a + b, refuse);
     return refuse(`"+" takes two numbers or two texts, not ${nameKind(a)} and ${nameKind(b)}.`);
   },
-  '-': arithmetic('-', (a, b) => a - b),
-  '*': arithmetic('*', (a, b) => a * b),
-  '/': arithmetic('/', (a, b, refuse) => (b === 0 ? refuse('it divides by zero.') : a / b)),
-  '%': arithmetic('%', (a, b, refuse) => (b === 0 ? refuse('it divides by zero.') : a % b)),
+  '-': arithmetic('-'),
+  '*': arithmetic('*'),
+  '/': arithmetic('/'),
+  '%': arithmetic('%'),
 };
 
-function arithmetic(sign: string, work: (a: number, b: number, refuse: Refuse) => number) {
+function arithmetic(sign: '-' | '*' | '/' | '%') {
+  const work = ARITHMETIC[sign];
+  const divides = sign === '/' || sign === '%';
   return (left: Evaluate, right: Evaluate, refuse: Refuse): Evaluate =>
     (scope) => {
       const a = left(scope);
       const b = right(scope);
-      if (typeof a === 'number' && typeof b === 'number') return finite(work(a, b, refuse), refuse);
+      if (typeof a === 'number' && typeof b === 'number') {
+        if (divides && b === 0) return refuse('it divides by zero.');
+        return finite(work(a, b), refuse);
+      }
       return refuse(`"${sign}" takes two numbers, not ${nameKind(a)} and ${nameKind(b)}.`);
     };
 }

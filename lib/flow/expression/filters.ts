@@ -2,6 +2,7 @@
 // the language, with characters that every phone can display.
 
 import type { Json } from '../../json/json.ts';
+import { printDecimal } from './decimal.ts';
 import type { Arguments, Described } from './functions.ts';
 import { dateAt, isDecimal, listLast, readIsoDate, takeFirst } from './values.ts';
 
@@ -25,11 +26,13 @@ const PLAIN = ['text', 'number', 'boolean'] as const;
 export const FILTERS: { readonly [name: string]: FilterKind } = {
   money: {
     usage: 'money or money:KES',
-    doc: "An amount with two decimals as the language writes it, after the currency's code when one is given.",
+    doc: "An amount as the language writes it: with two decimals, or after a currency's code with those that it has.",
     args: { code: 'a currency of three capital letters; none without it' },
     examples: [
       ['{{balance|money}}', '1,234.50', { balance: 1234.5 }],
       ['{{balance|money:KES}}', 'KES 1,234.50', { balance: '1234.5' }],
+      ['{{balance|money:UGX}}', 'UGX 1,235', { balance: 1234.5 }],
+      ['{{balance|money:KWD}}', 'KWD 1,234.500', { balance: 1234.5 }],
       ['{{balance|money:EUR}}', 'EUR 1.234,50', { balance: 1234.5, lang: 'de' }],
     ],
     arity: [0, 1],
@@ -37,8 +40,9 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     make: (code = '') => {
       if (code !== '' && !/^[A-Z]{3}$/.test(code)) return { problem: 'a currency is three capital letters, as in KES' };
       const prefix = code === '' ? '' : `${code} `;
+      const places = code === '' ? 2 : currencyPlaces(code);
       return (value, lang) => {
-        const amount = formatNumber(value, lang, 2, 2);
+        const amount = formatNumber(value, lang, places, places);
         return amount === null ? null : prefix + amount;
       };
     },
@@ -203,6 +207,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
 /** A plain value as text; '' for null, lists and objects. */
 export function toText(value: Json): string {
   if (typeof value === 'string') return value;
+  if (typeof value === 'number') return printDecimal(value);
   return value === null || typeof value === 'object' ? '' : String(value);
 }
 
@@ -257,8 +262,12 @@ function formatNumber(value: Json, lang: string, least: number, most: number): s
     if (formatters.size >= FORMATTERS_KEPT) formatters.clear();
     formatters.set(key, formatter);
   }
-  const text = formatter.format(value as number);
+  const text = formatter.format((Number.isInteger(value) ? value : String(value)) as number);
   return NOT_ASCII.test(text) ? text.replace(PHONE_UNSAFE, (sign) => PLAIN_SIGNS[sign] ?? ' ') : text;
+}
+
+function currencyPlaces(currency: string): number {
+  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
 }
 
 function numberFormat(lang: string, least: number, most: number): Intl.NumberFormat {

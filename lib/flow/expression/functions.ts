@@ -2,7 +2,8 @@
 // the reference; tests run the examples.
 
 import type { Json, JsonObject } from '../../json/json.ts';
-import { countCharacters, findNumber, nameKind, parseDecimal, roundDecimal, toAsciiDigits } from './values.ts';
+import { printDecimal, roundDecimal } from './decimal.ts';
+import { countCharacters, findNumber, nameKind, parseDecimal, toAsciiDigits } from './values.ts';
 
 /** Aborts the evaluation; the problem names kinds of values, never values. */
 type Refuse = (problem: string) => never;
@@ -68,15 +69,17 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
   },
   str: {
     usage: 'str(value)',
-    doc: 'A number, true or false as text; an empty text for null.',
+    doc: 'A number with all its digits, true or false as text; an empty text for null.',
     args: { value: 'a plain value or null; a list or an object is an error' },
     examples: [
       ["'Table ' + str(7)", 'Table 7'],
+      ['str(3 * 1.1)', '3.3'],
       ['str(null)', ''],
     ],
     arity: [1, 1],
     call: ([value = null], refuse) => {
       if (value === null) return '';
+      if (typeof value === 'number') return printDecimal(value);
       return typeof value === 'object' ? refuse(`str takes a plain value, not ${nameKind(value)}.`) : String(value);
     },
   },

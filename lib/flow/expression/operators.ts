@@ -75,19 +75,31 @@ export const BINARY_OPERATORS: { readonly [sign in BinarySign]: Operator } = {
   '+': {
     level: 5,
     usage: 'a + b',
-    doc: 'Adds two numbers, or joins two texts. Mixed kinds are an error: write `str(count)` or `num(text)`.',
+    doc: 'Adds two numbers, or joins two texts. Mixed kinds are an error: write `str(count)` or `num(text)`. Amounts are added, subtracted, multiplied and compared as decimals, exactly up to 15 digits.',
     examples: [
       ['tries + 1', 3, { tries: 2 }],
+      ['0.1 + 0.2', 0.3],
       ["'Table ' + str(table)", 'Table 7', { table: 7 }],
     ],
   },
   '-': { level: 5, usage: 'a - b', doc: 'The difference of two numbers.', examples: [['12.5 - 2', 10.5]] },
-  '*': { level: 6, usage: 'a * b', doc: 'The product of two numbers.', examples: [['2 + 3 * 4', 14]] },
+  '*': {
+    level: 6,
+    usage: 'a * b',
+    doc: 'The product of two numbers.',
+    examples: [
+      ['2 + 3 * 4', 14],
+      ['3 * 1.1 <= 3.3', true],
+    ],
+  },
   '/': {
     level: 6,
     usage: 'a / b',
-    doc: 'The quotient of two numbers; dividing by zero is an error.',
-    examples: [['price / 4', 2.5, { price: 10 }]],
+    doc: 'The quotient of two numbers; one without an end is rounded to 15 digits, half to even. Round amounts where they arise: `round(total / 3, 2)`. Dividing by zero is an error.',
+    examples: [
+      ['price / 4', 2.5, { price: 10 }],
+      ['10 / 3', 3.33333333333333],
+    ],
   },
   '%': {
     level: 6,

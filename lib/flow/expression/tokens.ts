@@ -1,6 +1,7 @@
 // Lexer of the expression language: source text → tokens, with hints for the syntax of other languages.
 
 import { TwinlineError } from '../../errors.ts';
+import { isKept } from './decimal.ts';
 
 export type Token =
   | { readonly kind: 'number'; readonly value: number; readonly at: number; readonly text: string }
@@ -92,6 +93,7 @@ function numberAt(text: string | undefined, at: number, fail: Fail): Token | und
     );
   }
   if (value > Number.MAX_SAFE_INTEGER) throw fail(`${text} is too large to be exact. Put codes in quotes.`);
+  if (!isKept(text)) throw fail(`${text} has more digits than a number keeps. Write at most 15.`);
   return { kind: 'number', value, at, text };
 }
 

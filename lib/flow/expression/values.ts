@@ -127,20 +127,6 @@ export function findNumber(text: string): number | undefined {
   return undefined;
 }
 
-/** Rounds the printed decimal digits, half away from zero: 1.005 to 2 places is 1.01. `places` is 0 to 12. */
-export function roundDecimal(value: number, places: number): number {
-  // Integers have no decimals to round, and large ones would overflow after shifting.
-  if (Number.isInteger(value)) return value + 0;
-  const rounded = shift(Math.round(shift(Math.abs(value), places)), -places);
-  return (value < 0 ? -rounded : rounded) + 0;
-}
-
-// Shifts the decimal point in the text, because 1.005 * 100 is 100.49999999999999.
-function shift(value: number, places: number): number {
-  const [digits, exponent = '0'] = String(value).split('e');
-  return Number(`${digits}e${Number(exponent) + places}`);
-}
-
 const ISO = /^(\d{4})-(\d{2})-(\d{2})/;
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 

@@ -7,6 +7,7 @@ import { RE2JS } from 're2js';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { isKept } from '../expression/decimal.ts';
 import { suggest } from '../expression/suggest.ts';
 import {
   countCharacters,
@@ -128,7 +129,7 @@ function numberRule(setting: Json, refuse: Refuse): AcceptCheck {
   return (text, _, lang) => {
     const plain = toPlainDecimal(text, lang) ?? '';
     const value = parseDecimal(plain);
-    if (value === undefined || value < least || value > most) return undefined;
+    if (value === undefined || value < least || value > most || !isKept(plain)) return undefined;
     const point = plain.indexOf('.');
     return point < 0 || plain.length - point - 1 <= places ? value : undefined;
   };
