@@ -22,6 +22,7 @@ import type { Audit } from '../audit/audit.ts';
 import { auditLog } from '../audit/writer.ts';
 import type { Config } from '../config/config.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
+import { type MenuHome, menuHome } from '../menus/home.ts';
 import { loadLintRules } from '../menus/lint-rules.ts';
 import { loadMachines } from '../menus/machines.ts';
 import { lintDoors, listRefused, loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
@@ -36,6 +37,7 @@ import type { ServerParts } from './running-server.ts';
 export interface Host extends Pick<OpenedStores, 'places' | 'redis' | 'sessionClock' | 'clocks'> {
   readonly stores: WatchedStores;
   readonly menuFolder: MenuFolder;
+  readonly menuHome: MenuHome;
   readonly menus: Menus;
   /** Machines of their own, beside the menus. */
   readonly machines: readonly Conversation[];
@@ -152,9 +154,18 @@ async function build(
   });
   const ids = new Set(machines.map(({ id }) => id));
   const doors = lintDoors(config);
-  const menuFolder = { folder: config.menusDir, services: names, machines: ids, rules, doors, clock };
+  const home = menuHome(config);
+  const menuFolder: MenuFolder = {
+    get folder() {
+      return home.folder;
+    },
+    ...{ services: names, machines: ids, rules, doors, clock },
+    mayBeEmpty: config.studio && !config.production,
+  };
   const menus = await loadMenus(menuFolder, config.ussd.flow);
   logProblems(menus, log);
+  if (menuFolder.mayBeEmpty && !menus.files.length && !machines.length)
+    log.warn('there are no menus yet: write the first one at /studio');
   const observed = logFailures(services, { log, production: config.production });
   const engine = createEngine<Conversation>({
     store: stores.snapshots,
@@ -190,7 +201,7 @@ async function build(
       log.debug('a USSD session ended: its phone has begun too many');
     },
   });
-  return { menuFolder, menus, machines, engine, ussd, desk, alias: vault.alias, services: observed };
+  return { menuFolder, menuHome: home, menus, machines, engine, ussd, desk, alias: vault.alias, services: observed };
 }
 
 interface CallerOptions extends Pick<AccountsOptions, 'vault' | 'clock'> {

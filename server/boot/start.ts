@@ -120,7 +120,7 @@ async function openApp(opened: Opened, reloads: Reloads, { defer }: Disposables)
   const inspector = ground.inspector.open({ engine, audit, flow: config.ussd.flow });
   const studio = config.studio
     ? await openStudio({
-        ...{ folder: config.menusDir, flow: config.ussd.flow, library: engine.library },
+        ...{ home: host.menuHome, flow: config.ussd.flow, library: engine.library },
         ...{ documents, clock, drawings: inspector.drawings, services: host.services, recorder },
         reload: () => reloads.now(),
         noteEdit: async ({ by, ...details }) => void (await audit.append({ action: 'menus.edited', by, details })),
@@ -146,6 +146,7 @@ async function openApp(opened: Opened, reloads: Reloads, { defer }: Disposables)
       oracleDid: ground.oracleKeys[0].did,
       service: ussd,
       library: engine.library,
+      menus: host.menuFolder,
       refusedEdits: () => reloads.refused(),
     }),
   });

@@ -1,6 +1,7 @@
 // The menus of a folder with their tests run, and rewritten where asked: for the verbs test and graph.
 
 import { writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Problem } from '../../lib/flow/format/problem.ts';
 import type { FlowSource } from '../../lib/flow/format/source.ts';
 import type { CompiledFlow } from '../../lib/flow/run/compile.ts';
@@ -8,6 +9,7 @@ import type { FlowTest, FlowTestFile } from '../../lib/flow/testing/file.ts';
 import { parseFlowTests } from '../../lib/flow/testing/parse.ts';
 import { type FlowTestReport, runFlowTests } from '../../lib/flow/testing/run.ts';
 import { updateFlowTests } from '../../lib/flow/testing/update.ts';
+import { refuseInstalled } from './home.ts';
 import { cutFlowName, type MenuFolder, type Menus, readMenus, readTests } from './menus.ts';
 
 export interface CheckedMenus extends Menus {
@@ -80,6 +82,9 @@ interface Rewrite {
 
 async function rewrite(compiled: CompiledFlow, { file, source, only }: Rewrite) {
   const { text, changed } = await updateFlowTests(compiled, { file, text: source.text, only });
-  if (changed) await writeFile(source.file, text);
+  if (changed) {
+    refuseInstalled(dirname(source.file));
+    await writeFile(source.file, text);
+  }
   return { changed, file: changed ? parseFlowTests(text, source.file).file : file };
 }

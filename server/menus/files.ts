@@ -2,11 +2,12 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { TwinlineError } from '../../lib/errors.ts';
 import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
 import { FLOW_TEST_FILE } from '../../lib/flow/testing/file.ts';
 import { keyedMutex } from '../../lib/queue.ts';
+import { type MenuHome, refuseInstalled } from './home.ts';
 
 /** A file as an editor holds it. */
 export interface EditedFile {
@@ -38,6 +39,8 @@ export type EditResult =
   | { readonly kind: 'conflict'; readonly file: keyof EditedFlow; readonly present: EditedFile };
 
 export interface FlowFiles {
+  /** The path that a flow is written to, from the working directory where it is below that. */
+  locate(flow: string): string;
   /** Throws ERR_NOT_FOUND for a flow without a file. */
   read(flow: string): Promise<EditedFlow>;
   /**
@@ -56,18 +59,22 @@ export interface FlowFiles {
 export const FLOW_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const WAITING = 100;
 
-export function flowFiles(folder: string, isTaken: (name: string) => boolean = () => false): FlowFiles {
+/** The files of a folder, or of a home, whose own folder is made by the first write. */
+export function flowFiles(place: string | MenuHome, isTaken: (name: string) => boolean = () => false): FlowFiles {
+  const home =
+    typeof place === 'string' ? { folder: place, target: place, open: async () => refuseInstalled(place) } : place;
   const saves = keyedMutex(WAITING, 'saves of one flow');
   const paths = (flow: string) => {
     // It becomes a path: nothing but names.
     if (!FLOW_NAME.test(flow)) throw new TwinlineError('ERR_NOT_FOUND', 'There is no flow of this name.');
-    return { flow: join(folder, flow + FLOW_FILE), tests: join(folder, flow + FLOW_TEST_FILE) };
+    return { flow: join(home.folder, flow + FLOW_FILE), tests: join(home.folder, flow + FLOW_TEST_FILE) };
   };
   const readBoth = async (flow: string): Promise<EditedFlow> => {
     const { flow: file, tests } = paths(flow);
     return { flow: await readText(file), tests: await readText(tests) };
   };
   return {
+    locate: (flow) => shortenPath(join(home.target, flow + FLOW_FILE)),
     async read(flow) {
       const both = await readBoth(flow);
       if (both.flow.hash !== '') return both;
@@ -75,6 +82,7 @@ export function flowFiles(folder: string, isTaken: (name: string) => boolean = (
     },
     write: (flow, change) =>
       saves.run(flow, async (): Promise<EditResult> => {
+        await home.open();
         const present = await readBoth(flow);
         for (const part of ['flow', 'tests'] as const) {
           const base = change[part]?.base;
@@ -90,17 +98,23 @@ export function flowFiles(folder: string, isTaken: (name: string) => boolean = (
       }),
     create: (flow, texts) =>
       saves.run(flow, async () => {
-        const files = paths(flow);
         const present = await readBoth(flow);
         if (present.flow.hash !== '' || present.tests.hash !== '')
           throw new TwinlineError('ERR_EXISTS', `There is a flow "${flow}" already. Choose another name.`);
         if (isTaken(flow))
           throw new TwinlineError('ERR_EXISTS', `There is a machine "${flow}" already. Choose another name.`);
+        await home.open();
         await texts.note?.();
+        const files = paths(flow);
         await replaceFile(files.tests, texts.tests);
         await replaceFile(files.flow, texts.flow);
       }),
   };
+}
+
+function shortenPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith(`..${sep}`) ? path : short;
 }
 
 /** Names a text. */

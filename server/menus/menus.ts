@@ -28,6 +28,8 @@ export interface MenuFolder {
   readonly machines?: ReadonlySet<string> | undefined;
   /** For `date` rules. @default the system's clock */
   readonly clock?: Clock | undefined;
+  /** Whether a start goes on without any flow, because the first one is about to be written. @default false */
+  readonly mayBeEmpty?: boolean | undefined;
 }
 
 export interface Menus {
@@ -93,12 +95,17 @@ export async function loadMenus(folder: MenuFolder, needed: string): Promise<Men
   const twice = menus.files.filter((file) => machines.has(cutFlowName(file)));
   if (twice.length) throw new TwinlineError('ERR_CONFIG', twice.map(sayTaken).join('\n'));
   if (menus.compiled.has(needed) || machines.has(needed)) return menus;
+  if (folder.mayBeEmpty && !menus.files.length) return menus;
   const file = join(folder.folder, needed + FLOW_FILE);
   const words = `Cannot start: the flow "${needed}" (USSD_FLOW)`;
   if (!menus.files.includes(file)) {
     const names = [...menus.compiled.keys()].join(', ') || 'none';
     const own = machines.size ? ` Machines: ${[...machines].join(', ')}.` : '';
-    throw new TwinlineError('ERR_FLOW_UNKNOWN', `${words} is not in ${folder.folder}. Flows there: ${names}.${own}`);
+    const how = menus.files.length ? '' : ' Write the first ones with: npx twinline new ussd';
+    throw new TwinlineError(
+      'ERR_FLOW_UNKNOWN',
+      `${words} is not in ${folder.folder}. Flows there: ${names}.${own}${how}`,
+    );
   }
   const own = menus.problems.filter((problem) => problem.file === file);
   throw invalidFlow([`${words} has errors.`, ...menus.failures].join('\n'), own);

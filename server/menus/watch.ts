@@ -51,7 +51,14 @@ export function watchMenus(options: WatchOptions): MenuWatch {
   let refusals: readonly string[] = options.refused ?? [];
   const edits = { served: 0, refused: 0 };
 
+  let watched = menus.folder;
+
   const reloadOnce = async (): Promise<void> => {
+    if (watched !== menus.folder) {
+      watcher.unwatch(watched);
+      watched = menus.folder;
+      watcher.add(watched);
+    }
     const { taken, refused, problems, orphans } = await reloadMenus(menus, { library, onServed });
     for (const { flow, version } of taken) log.info({ flow, version }, 'an edited menu is served from now on');
     edits.served += taken.length;

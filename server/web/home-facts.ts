@@ -38,16 +38,16 @@ export interface HomeSources {
   readonly health: Health;
   readonly clocks: Pick<ClockWatch, 'wrong'>;
   readonly library: Library;
-  readonly menusDir: string;
+  readonly menus: { readonly folder: string };
   refusedEdits(): readonly string[];
 }
 
 /** Returns a reader of the facts. It runs tests again only after the flow or the tests have changed. */
-export function homeReader({ health, clocks, library, menusDir, refusedEdits }: HomeSources): () => Promise<HomeFacts> {
+export function homeReader({ health, clocks, library, menus, refusedEdits }: HomeSources): () => Promise<HomeFacts> {
   const verdicts = new LRUCache<string, Promise<Tested>>({ max: PAGE_LIMITS.menusTested });
 
   async function readTested(compiled: CompiledFlow): Promise<Tested> {
-    const tests = await readTests(menusDir, compiled.id);
+    const tests = await readTests(menus.folder, compiled.id);
     if (!tests) return { kind: 'none' };
     const { file, source } = tests;
     if (!file) return { kind: 'unreadable' };

@@ -51,6 +51,8 @@ export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SettingsDeps 
 export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder' | 'refusedEdits'> {
   readonly config: Config;
   readonly library: Library;
+  /** Where tests of the served flows are. */
+  readonly menus: { readonly folder: string };
   /** The did:key of the agent service. */
   readonly oracleDid: string;
   readonly inspector: InspectorDoor;
@@ -90,7 +92,7 @@ export async function openToolPages(deps: ToolPagesDeps): Promise<ToolPages> {
       version: readVersion(),
       environment: config.environment,
       publicUrl: config.publicUrl,
-      readFacts: homeReader({ ...deps, menusDir: config.menusDir }),
+      readFacts: homeReader(deps),
       hasTools: !config.production || tokens !== undefined,
     }),
   };

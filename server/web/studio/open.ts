@@ -10,6 +10,7 @@ import type { DocumentStore } from '../../../lib/store/store.ts';
 import { PAGE, PAGE_LIMITED, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
 import { flowFiles } from '../../menus/files.ts';
+import type { MenuHome } from '../../menus/home.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { messagePage, sendPage } from '../kit/frame.ts';
 import type { ServiceRecorder } from '../simulator/flow-test.ts';
@@ -20,7 +21,7 @@ import { STUDIO_VERSION, versions } from './versions.ts';
 
 export interface StudioOptions {
   /** Folder of the flows. */
-  readonly folder: string;
+  readonly home: MenuHome;
   /** The flow that a dial starts. */
   readonly flow: string;
   readonly library: Library;
@@ -39,14 +40,14 @@ export interface StudioOptions {
 
 /** Opens the studio. Close its drafts at the end. */
 export async function openStudio(options: StudioOptions): Promise<StudioDeps> {
-  const { folder, library, services, documents, clock, doors, ...deps } = options;
+  const { library, services, documents, clock, doors, ...deps } = options;
   const { callsServices } = deps;
   await documents.declare([STUDIO_VERSION]);
   const flows = () => flowsIn(library);
   const isMachine = (name: string) => library.ids.includes(name) && !flows().has(name);
   return {
     ...deps,
-    files: flowFiles(folder, isMachine),
+    files: flowFiles(deps.home, isMachine),
     drafts: drafts({ flows, services, callsServices, doors }),
     versions: versions(documents, clock),
   };

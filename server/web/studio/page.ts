@@ -29,6 +29,7 @@ export function studioPage({ flow, callsServices }: StudioPageOptions): PageCont
     script: 'studio.js',
     body: html`<header class="studio-head row"><h1>Studio</h1>
 <label class="row quiet">Flow <select id="flows"></select></label>
+<code id="file" class="quiet" title="The file that Save writes"></code>
 <button id="begin" type="button">New flow …</button>
 <span id="state" class="quiet" role="status">Loading …</span>
 <button id="save" class="primary" type="button" title="Ctrl+S" disabled>Save</button></header>
@@ -76,7 +77,7 @@ ${callsServices ? '' : NO_CALLS}
 </section>
 </div>
 <dialog id="new-flow"><form method="dialog"><h2>New flow</h2>
-<label>Name <input id="new-name" pattern="[A-Za-z][A-Za-z0-9_\\-]{0,63}" required></label>
+<label>Name <input id="new-name" pattern="[A-Za-z][A-Za-z0-9_\\-]{0,63}" maxlength="64" title="A letter, then letters, digits, - and _" required></label>
 <fieldset id="starters"><legend>Start with</legend></fieldset>
 <p id="new-notice" role="alert"></p>
 <p class="row"><button value="" formnovalidate>Cancel</button><button id="create" class="primary" type="submit" value="create">Create</button></p></form></dialog>

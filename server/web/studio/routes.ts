@@ -55,9 +55,10 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       id: 'listStudioFlows',
       summary: 'List served flows and starters for new ones',
       answers: { 200: { description: 'The flows', types: jsonTypes(ANY) } },
-      handle: (ctx, { drafts }) => {
+      handle: (ctx, { drafts, flow: dialled }) => {
         const flows = [...drafts.flows().values()];
         ctx.body = {
+          dialled,
           flows: flows.map(({ flow, version, screens }) => ({ flow, version, screens: Object.keys(screens).length })),
           starters: Object.entries(STARTERS).map(([name, { summary }]) => ({ name, summary })),
         };
@@ -70,7 +71,8 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       summary: 'The files of a flow',
       answers: { 200: { description: 'Their texts and hashes', types: jsonTypes(ANY) } },
       handle: async (ctx, { files }) => {
-        ctx.body = await files.read(ctx.params.flow!);
+        const flow = ctx.params.flow!;
+        ctx.body = { ...(await files.read(flow)), file: files.locate(flow) };
       },
     },
     {
@@ -209,7 +211,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
         const note = () => noteEdit({ by: nameOperator(ctx), flow, wrote: ['flow', 'tests'] });
         await files.create(flow, { ...writeStarter(flow, content), note });
         await reload();
-        ctx.body = { flow };
+        ctx.body = { flow, file: files.locate(flow) };
       },
     }),
   ],
@@ -252,7 +254,7 @@ export async function saveDraft(
   if (!(await versions.list(flow)).length) await versions.keep(flow, { text: before.flow.text, by: 'disk' });
   await versions.keep(flow, { text, by });
   await reload();
-  ctx.body = await files.read(flow);
+  ctx.body = { ...(await files.read(flow)), file: files.locate(flow) };
 }
 
 async function testBeforeSave(drafts: Drafts, draft: DraftText, tests: string | undefined): Promise<TestedDraft> {

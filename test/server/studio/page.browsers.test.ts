@@ -101,7 +101,7 @@ test('mistakes are named where they stand, a screen is added, a dialogue becomes
     await page.locator('#results li', { hasText: 'somebody changes their mind' }).waitFor();
     assert.is(await page.locator('#results .failed').count(), 0);
     await page.locator('#save').click();
-    await page.locator('#notice', { hasText: 'Saved and served' }).waitFor();
+    await page.locator('#notice', { hasText: /Saved in .* and served/ }).waitFor();
     assert.is(file('market.flow.json'), mended);
     assert.match(file('market.test.json'), 'somebody changes their mind');
     const served = (await server.ask('/inspector/machines')).text;
@@ -166,7 +166,7 @@ test('what is dialled is the flow as it is in the editor, and the served one is 
     await page.locator('#update').click();
     await page.locator('#tested', { hasText: /\d expectations? written/ }).waitFor();
     await page.locator('#save').click();
-    await page.locator('#notice', { hasText: 'Saved and served' }).waitFor();
+    await page.locator('#notice', { hasText: /Saved in .* and served/ }).waitFor();
     assert.match(await server.ussd({ ...DIAL, sessionId: 's2' }), 'A draft');
   }));
 
@@ -189,7 +189,7 @@ test('an edit on disk is shown, and never overwritten unless the author says so;
     assert.is(file('main.flow.json'), onDisk);
     await page.locator('#keep-mine').click();
     await page.locator('#save').click();
-    await page.locator('#notice', { hasText: 'Saved and served' }).waitFor();
+    await page.locator('#notice', { hasText: /Saved in .* and served/ }).waitFor();
     assert.is(file('main.flow.json'), noted);
   }));
 
@@ -203,7 +203,7 @@ test('a file with line ends of Windows is not changed by being opened, and keeps
     await paste(page, edited.replaceAll('\r\n', '\n'));
     await page.locator('#state', { hasText: /^Not saved/ }).waitFor();
     await page.locator('#save').click();
-    await page.locator('#notice', { hasText: 'Saved and served' }).waitFor();
+    await page.locator('#notice', { hasText: /Saved in .* and served/ }).waitFor();
     assert.is(file('main.flow.json'), edited);
   }));
 

@@ -4,6 +4,8 @@ import { element, findElement } from '../element.ts';
 import { get, post } from './requests.ts';
 
 interface Listed {
+  /** The flow that a dial starts. */
+  readonly dialled: string;
   readonly flows: readonly { readonly flow: string; readonly version: number }[];
   readonly starters: readonly { readonly name: string; readonly summary: string }[];
 }
@@ -11,14 +13,17 @@ interface Listed {
 export interface FlowList {
   /** Reads the flows again and selects one. */
   refresh(chosen: string): Promise<Listed>;
+  /** Opens the dialog, with a name to begin with. */
+  begin(name: string): Promise<void>;
 }
 
-export function beginning({ onBegun }: { readonly onBegun: (flow: string) => Promise<void> }): FlowList {
+export function beginning({ onBegun }: { readonly onBegun: (flow: string, words: string) => Promise<void> }): FlowList {
   const flows = findElement<HTMLSelectElement>('flows');
   const dialog = findElement<HTMLDialogElement>('new-flow');
   const name = findElement<HTMLInputElement>('new-name');
   const starters = findElement('starters');
   const notice = findElement('new-notice');
+  let dialled = '';
 
   async function refresh(chosen: string): Promise<Listed> {
     const listed = await get<Listed>('/flows');
@@ -31,8 +36,10 @@ export function beginning({ onBegun }: { readonly onBegun: (flow: string) => Pro
     return listed;
   }
 
-  async function open(): Promise<void> {
+  async function begin(proposed: string): Promise<void> {
     const listed = await refresh(flows.value);
+    ({ dialled } = listed);
+    name.value = proposed;
     for (const old of starters.querySelectorAll('label')) old.remove();
     starters.append(
       ...listed.starters.map((starter, at) =>
@@ -50,18 +57,19 @@ export function beginning({ onBegun }: { readonly onBegun: (flow: string) => Pro
     if (!name.reportValidity()) return;
     const starter = dialog.querySelector<HTMLInputElement>('input[name="starter"]:checked')?.value ?? '';
     try {
-      await post('/new', { flow: name.value, starter });
+      const { file } = await post<{ file: string }>('/new', { flow: name.value, starter });
       dialog.close();
-      await onBegun(name.value);
+      const how = name.value === dialled ? '' : ` A dial starts "${dialled}" (USSD_FLOW).`;
+      await onBegun(name.value, `The flow was created in ${file} and is served.${how}`);
     } catch (error) {
       notice.textContent = (error as Error).message;
     }
   }
 
-  findElement('begin').addEventListener('click', () => void open());
+  findElement('begin').addEventListener('click', () => void begin(''));
   findElement('create').addEventListener('click', (event) => {
     event.preventDefault();
     void create();
   });
-  return { refresh };
+  return { refresh, begin };
 }

@@ -25,6 +25,9 @@ const flows = findElement<HTMLSelectElement>('flows');
 const state = findElement('state');
 
 let flow = '';
+/** The files as they were read, and where the next save writes the flow. */
+type OpenedFlow = EditedFlow & { readonly file: string };
+
 let base: EditedFlow = { flow: { text: '', hash: '' }, tests: { text: '', hash: '' } };
 let failing = 0;
 let isSaving = false;
@@ -129,10 +132,10 @@ const stored = storeDrafts({
   unsaved: () => (isDirty() ? { flow: editor.text('flow'), tests: editor.text('tests') } : undefined),
 });
 const flowList = beginning({
-  onBegun: async (name) => {
+  onBegun: async (name, words) => {
     await flowList.refresh(name);
     await load(name);
-    tell('The flow was created and is served.');
+    tell(words);
   },
 });
 
@@ -206,10 +209,11 @@ async function save(): Promise<void> {
     ...(areTestsNew && { tests: testsText, testsBase: base.tests.hash }),
   };
   try {
-    base = await post<EditedFlow>('/save', body);
+    const saved = await post<OpenedFlow>('/save', body);
+    base = saved;
     stored.forget(flow);
     if (isDirty()) stored.keepSoon();
-    tell('Saved and served.');
+    tell(`Saved in ${saved.file} and served.`);
     void flowList.refresh(flow);
     refreshPart();
   } catch (error) {
@@ -238,7 +242,9 @@ async function load(name: string): Promise<void> {
   flows.value = name;
   conflict.hide();
   try {
-    base = await get<EditedFlow>(`/flows/${encodeURIComponent(name)}`);
+    const opened = await get<OpenedFlow>(`/flows/${encodeURIComponent(name)}`);
+    base = opened;
+    findElement('file').textContent = opened.file;
   } catch (error) {
     return tell((error as Error).message);
   }
@@ -285,5 +291,9 @@ addEventListener('keydown', (event) => {
 });
 
 openPart('drawing');
-await flowList.refresh('');
-await load(decodeURIComponent(location.hash.slice(1)) || page.dataset.flow!);
+const listed = await flowList.refresh('');
+if (listed.flows.length) await load(decodeURIComponent(location.hash.slice(1)) || page.dataset.flow!);
+else {
+  state.textContent = 'No menus yet';
+  await flowList.begin(listed.dialled);
+}
