@@ -2,9 +2,10 @@
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Described } from '../../lib/flow/expression/described.ts';
 import { compileExpression } from '../../lib/flow/expression/expression.ts';
 import { FILTERS } from '../../lib/flow/expression/filters.ts';
-import { type Described, FUNCTIONS } from '../../lib/flow/expression/functions.ts';
+import { FUNCTIONS } from '../../lib/flow/expression/functions.ts';
 import { BINARY_OPERATORS, OTHER_OPERATORS, WRITTEN_VALUES } from '../../lib/flow/expression/operators.ts';
 import { compileTemplate } from '../../lib/flow/expression/template.ts';
 

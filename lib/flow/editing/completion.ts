@@ -1,7 +1,8 @@
 // Completions at a position of a flow: keys and values of the format, and names from the flow, its services and other flows.
 
+import { describeUse } from '../expression/described.ts';
 import { FILTERS } from '../expression/filters.ts';
-import { describeUse, FUNCTIONS } from '../expression/functions.ts';
+import { FUNCTIONS } from '../expression/functions.ts';
 import type { Flow } from '../format/flow.ts';
 import { DOOR_NAMES, LOCAL_NAMES } from '../format/names.ts';
 import { schemaAt, screenTypes } from '../format/schema.ts';

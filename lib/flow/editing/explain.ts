@@ -1,7 +1,8 @@
 // Explains what is at a position of a flow: keys of the format, screens, variables, functions, filters.
 
+import { type Described, describeUse } from '../expression/described.ts';
 import { FILTERS } from '../expression/filters.ts';
-import { type Described, describeUse, FUNCTIONS } from '../expression/functions.ts';
+import { FUNCTIONS } from '../expression/functions.ts';
 import { BINARY_OPERATORS, OTHER_OPERATORS } from '../expression/operators.ts';
 import type { Flow, Screen, Text } from '../format/flow.ts';
 import { schemaAt } from '../format/schema.ts';

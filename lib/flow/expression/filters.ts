@@ -3,7 +3,7 @@
 
 import type { Json } from '../../json/json.ts';
 import { printDecimal } from './decimal.ts';
-import type { Arguments, Described } from './functions.ts';
+import type { Arguments, Described } from './described.ts';
 import { dateAt, isDecimal, listLast, readIsoDate, takeFirst } from './values.ts';
 
 /** A filter with its arguments bound. `lang` is the language tag of the text. */

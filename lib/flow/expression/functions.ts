@@ -1,19 +1,10 @@
-// Functions of the expression language: a closed table. Also documents every part of the language, for messages, editors and
-// the reference; tests run the examples.
+// Functions of the expression language: a closed table.
 
-import type { Json, JsonObject } from '../../json/json.ts';
+import type { Json } from '../../json/json.ts';
 import { printDecimal, roundDecimal } from './decimal.ts';
+import type { ExpressionFunction, Refuse } from './described.ts';
+import { LIST_FUNCTIONS } from './list-functions.ts';
 import { countCharacters, findNumber, nameKind, parseDecimal, toAsciiDigits } from './values.ts';
-
-/** Aborts the evaluation; the problem names kinds of values, never values. */
-type Refuse = (problem: string) => never;
-
-export interface ExpressionFunction extends Described {
-  readonly args: Arguments;
-  /** Minimum and maximum number of arguments. */
-  readonly arity: readonly [least: number, most: number];
-  readonly call: (args: readonly Json[], refuse: Refuse) => Json;
-}
 
 export type FunctionName =
   | 'len'
@@ -30,7 +21,8 @@ export type FunctionName =
   | 'startsWith'
   | 'contains'
   | 'words'
-  | 'findNumber';
+  | 'findNumber'
+  | keyof typeof LIST_FUNCTIONS;
 
 const MANY = 100;
 
@@ -204,6 +196,7 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
       return typeof value === 'string' ? (findNumber(value) ?? null) : null;
     },
   },
+  ...LIST_FUNCTIONS,
 };
 
 /** The words of a text in small letters: letters, digits, `_` and apostrophes; an emoji or another symbol is one of its own. */
@@ -237,25 +230,4 @@ function capitalizeWords(text: string | null): string | null {
 function requireText(name: string, value: Json, refuse: Refuse): string | null {
   if (value === null || typeof value === 'string') return value;
   return refuse(`${name} takes a text, not ${nameKind(value)}.`);
-}
-
-/**
- * An expression or a text with placeholders, its result, and its variables. `lang` sets the language of a text.
- * @default English
- */
-export type Example = readonly [source: string, gives: Json, given?: JsonObject];
-
-export interface Described {
-  /** Its syntax. */
-  readonly usage: string;
-  readonly doc: string;
-  readonly examples: readonly Example[];
-}
-
-/** Argument names, in order, with their descriptions. */
-export type Arguments = { readonly [name: string]: string };
-
-/** Description and examples, one per line. */
-export function describeUse({ doc, examples }: Described): string {
-  return [doc, ...examples.map(([source, gives]) => `${source} gives ${JSON.stringify(gives)}`)].join('\n');
 }

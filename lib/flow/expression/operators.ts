@@ -1,6 +1,6 @@
 // Literals and operators of expressions, with operator precedence.
 
-import type { Described } from './functions.ts';
+import type { Described } from './described.ts';
 
 type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
 export type BinarySign = 'or' | 'and' | Comparison | '+' | '-' | '*' | '/' | '%';

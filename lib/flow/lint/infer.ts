@@ -192,6 +192,7 @@ const GIVES_ANYWAY: { readonly [name in FunctionName]?: string } = {
   findNumber: 'that is always null',
   startsWith: 'that is always false',
 };
+const LIST: Shape = { kind: 'list', of: UNKNOWN, isSure: true };
 const GIVES: { readonly [name in FunctionName]: Shape } = {
   len: NUMBER,
   num: NUMBER,
@@ -208,6 +209,10 @@ const GIVES: { readonly [name in FunctionName]: Shape } = {
   contains: TRUTH,
   words: TEXT,
   findNumber: NUMBER,
+  append: LIST,
+  without: LIST,
+  sum: NUMBER,
+  object: { kind: 'object', isSure: true },
 };
 
 function callShape({ name, args, at }: Extract<Node, { kind: 'call' }>, reading: ShapeContext): Shape {

@@ -1,6 +1,6 @@
 // How code looks in references: words between backticks, JSON in lines that fit, and what an expression gives.
 
-import type { Example } from '../../../lib/flow/expression/functions.ts';
+import type { Example } from '../../../lib/flow/expression/described.ts';
 import { formatLines } from '../../../lib/flow/testing/update.ts';
 import type { Json } from '../../../lib/json/json.ts';
 import { html, type Markup } from '../../../lib/markup.ts';

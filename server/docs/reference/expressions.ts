@@ -1,7 +1,8 @@
 // /docs/expressions: values, operators, functions, filters, and the names that have a value by themselves.
 
+import type { Arguments, Described } from '../../../lib/flow/expression/described.ts';
 import { FILTERS } from '../../../lib/flow/expression/filters.ts';
-import { type Arguments, type Described, FUNCTIONS } from '../../../lib/flow/expression/functions.ts';
+import { FUNCTIONS } from '../../../lib/flow/expression/functions.ts';
 import {
   BINARY_OPERATORS,
   type Operator,

@@ -43,8 +43,6 @@ export type Behaviours = { readonly [name: string]: Behaviour };
 /** Events that one moment may hold; with more of them it is a loop without end. */
 const EVENTS_PER_MOMENT = 60;
 const MICROSTEPS = 100;
-/** Calls of a case: a chain of more is a loop as well. */
-const CALLS = 20;
 
 interface Wait {
   readonly at: number;
@@ -69,7 +67,8 @@ class StepClock {
   }
 
   isIncomparable = false;
-  #calls = 0;
+  /** Events since the machine last rested: since one from outside, or a timer that made it wait. */
+  #chain = 0;
   readonly #living = new Set<string>();
 
   /**
@@ -77,7 +76,7 @@ class StepClock {
    * belongs to nobody, and its failure still ends the machine: such a case cannot be compared.
    */
   beginCall(id: string): void {
-    if (++this.#calls > CALLS || this.#living.has(id)) this.isIncomparable = true;
+    if (this.#living.has(id)) this.isIncomparable = true;
     this.#living.add(id);
   }
 
@@ -85,7 +84,13 @@ class StepClock {
     this.#living.delete(id);
   }
 
+  rest(): void {
+    this.#chain = 0;
+  }
+
+  // The engine takes a chain of calls, timers without delay and events of its own for a loop, however long the calls take.
   count(): void {
+    if (++this.#chain > ENGINE_LIMITS.hopsPerTurn) this.isIncomparable = true;
     if (++this.#ran <= EVENTS_PER_MOMENT) return;
     this.isIncomparable = true;
     throw new EndlessLoop();
@@ -147,7 +152,13 @@ export function inMemory(machine: AnyStateMachine, behaviours: Behaviours, input
   const actor = createActor(whole, {
     input: input as never,
     clock: {
-      setTimeout: (run: () => void, ms: number) => clock.wait(ms, 0, run) as never,
+      setTimeout: (run: () => void, ms: number) => {
+        const fire = () => {
+          if (ms > 0) clock.rest();
+          run();
+        };
+        return clock.wait(ms, 0, fire) as never;
+      },
       clearTimeout: (wait: unknown) => {
         clock.waits = clock.waits.filter((other) => other !== wait);
       },
@@ -179,7 +190,11 @@ export function inMemory(machine: AnyStateMachine, behaviours: Behaviours, input
       return actor.getSnapshot().error instanceof Error;
     },
     advance: (ms) => guarded(() => clock.advance(ms)),
-    send: (event) => guarded(() => actor.send(event)),
+    send: (event) =>
+      guarded(() => {
+        clock.rest();
+        actor.send(event);
+      }),
     look,
     get isIncomparable() {
       return clock.isIncomparable;
