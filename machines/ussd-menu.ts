@@ -3,9 +3,9 @@
 //
 // Pure: lib provides expressions and the sizes of variables. The context of a menu is its variables, beside them `$stack`
 // (screens to go back to), `$page`, `$bad` (refused answers in a row) and `$frames` (contexts of the calling flows, when
-// this flow was called by another).
+// this flow was called by another; `$at` of each is the screen that made the call).
 
-import { assign, type PromiseActorLogic, setup } from 'xstate';
+import { assign, type PromiseActorLogic, raise, setup } from 'xstate';
 
 type Data = null | boolean | number | string | readonly Data[] | { readonly [key: string]: Data };
 
@@ -32,6 +32,8 @@ export interface MenuImplementations {
 /** What a caller's answer means on a screen, and how a call of a service ended. */
 export type MenuEvent =
   | { readonly type: `opt.${string}` | `back.${string}` | 'back' | 'home' | 'exit' | 'more' | 'invalid' }
+  /** The flow has ended that the screen with this state has called. */
+  | { readonly type: `return.${string}` }
   /** `accepted`: the answer satisfies the screen's rule. */
   | { readonly type: 'text'; readonly accepted: boolean; readonly value: Data }
   | { readonly type: 'pick'; readonly value: Data }
@@ -54,6 +56,8 @@ export interface Leave {
 export interface Enter {
   /** The flow that is called. */
   readonly of: string;
+  /** The state of the screen that calls it. */
+  readonly at: string;
   /** Its variables with their defaults. */
   readonly vars: MenuValues;
   readonly with?: MenuValues;
@@ -159,10 +163,11 @@ export function menuVocabulary(implementations: MenuImplementations) {
         return replaceContext(context, { ...outer, ...fresh, $stack: [] });
       }),
       /** A flow is called: its variables take the place of the caller's. */
-      enterFlow: assign(({ context }, { of, vars, with: given, barrier }: Enter) => {
+      enterFlow: assign(({ context }, { of, at, vars, with: given, barrier }: Enter) => {
         const inherited = 'lang' in vars && context.lang !== undefined ? { lang: context.lang } : {};
         const set = given ? implementations.evaluate(given, context, of) : {};
-        const frames = [...readFrames(context), withoutFrames(context) as MenuContext];
+        const { $frames: _, ...own } = context as MenuContext & { $frames?: Data };
+        const frames = [...readFrames(context), { ...own, $at: at } as MenuContext];
         const $frames = barrier ? clearStacks(frames) : (frames as unknown as Data);
         return replaceContext(context, { ...vars, ...inherited, ...set, ...fresh, $stack: [], $frames } as MenuContext);
       }),
@@ -170,7 +175,9 @@ export function menuVocabulary(implementations: MenuImplementations) {
       output: assign(({ context }, { of, values }: { readonly of: string; readonly values: MenuValues }) => ({
         $output: implementations.evaluate(values, context, of),
       })),
-      /** A called flow has ended: the caller's variables are back. */
+      /** The called flow has ended: the ways of the screen that called it decide where it goes on. */
+      return: raise(({ context }) => ({ type: `return.${readFrames(context).at(-1)!.$at as string}` }) as const),
+      /** The caller's variables are back. */
       leaveFlow: assign(({ context }, leave: Leave) => {
         const caller = restoreCaller(context, leave);
         const set = leave.set ? implementations.evaluate(leave.set, caller, leave.of) : {};
@@ -193,12 +200,8 @@ const readFrames = (context: MenuContext): readonly MenuContext[] =>
 
 function findCaller(context: MenuContext): MenuContext {
   const frames = readFrames(context);
-  const caller = frames.at(-1) ?? context;
-  return frames.length > 1 ? ({ ...caller, $frames: frames.slice(0, -1) as unknown as Data } as MenuContext) : caller;
-}
-
-function withoutFrames({ $frames: _, ...own }: MenuContext & { $frames?: Data }): MenuValues {
-  return own;
+  const { $at: _, ...caller } = frames.at(-1) as MenuContext;
+  return { ...caller, ...(frames.length > 1 && { $frames: frames.slice(0, -1) as unknown as Data }) } as MenuContext;
 }
 
 // assign() merges, so what the next context does not have is removed by name.

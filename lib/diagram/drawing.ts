@@ -18,7 +18,7 @@ export interface Chip {
 }
 
 export interface DiagramState {
-  /** Its path: `pin`, or `login.pin` inside the state `login`. */
+  /** Its path: `pin`, or `login.pin` inside the state `login` or the called flow `login`; of the frame of that flow `login.`. */
   readonly id: string;
   readonly kind: StateKind;
   readonly title: string;

@@ -9,13 +9,16 @@ import { screenLines, screenSteps } from './screens.ts';
 
 const GOODBYE = '$goodbye';
 
-/** Draws a flow, with the flows that it calls nested inside the calling screens. */
+/** Draws a flow, and beside it the flows that are called, each once and in a frame of its own. */
 export function flowDrawing({ flow, screens }: CompiledFlow): Drawing {
   const nodes = [...screens.values()].filter((node) => node.path !== GOODBYE || hasExit(screens));
-  const steps = nodes.flatMap((node) => screenSteps(node, flow.flow));
+  const steps = nodes.flatMap(screenSteps);
   const { drawn, chipped } = splitSteps(steps);
-  const inner = nodes.filter(({ scope, path }) => path === scope.path + scope.flow.start);
-  const entries = inner.map(({ path, scope }) => ({ from: scope.path.slice(0, -1), to: path }));
+  const starts = nodes.filter(({ prefix, path, scope }) => path === prefix + scope.flow.start);
+  const calls = nodes.flatMap(({ path, screen }) =>
+    screen.type === 'flow' ? [{ from: path, to: `${screen.flow}.` }] : [],
+  );
+  const entries = calls.map(({ from, to }) => ({ from, to: starts.find(({ prefix }) => prefix === to)!.path }));
   const before = interactiveBefore(screens, [...steps, ...entries]);
   const exit = hasExit(screens) ? (findExitScreen(flow) ?? GOODBYE) : undefined;
   const states = nodes.map((node): DiagramState => {
@@ -25,20 +28,25 @@ export function flowDrawing({ flow, screens }: CompiledFlow): Drawing {
     const exits: Chip[] = node.path === exit ? [{ sign: 'exit', text: 'from any screen', events: ['exit'] }] : [];
     return { ...describeScreen(node), chips: [...chips, ...failures, ...ways, ...exits] };
   });
+  const frames = new Map(starts.map(({ prefix, scope }) => [prefix, scope.flow.flow]));
+  frames.delete('');
+  const entering = calls.map((call) => ({ ...call, event: 'always', label: 'calls', role: 'on' }) as const);
   return {
     id: flow.flow,
     title: `Flow ${flow.flow}, version ${flow.version}`,
-    states,
-    arrows: groupArrows(drawn),
-    starts: new Set(inner.map(({ path }) => path)),
+    states: [...[...frames].map(([id, title]) => frame(id, title)), ...states],
+    arrows: groupArrows([...drawn, ...entering]),
+    starts: new Set(starts.map(({ path }) => path)),
   };
 }
 
-function describeScreen({ path, screen, scope }: ScreenNode): Omit<DiagramState, 'chips'> {
-  const title = path === GOODBYE ? 'Goodbye' : path.slice(scope.path.length);
-  const parent = scope.path.slice(0, -1);
+// Its name is what the names of its screens begin with.
+const frame = (id: string, title: string): DiagramState => ({ id, kind: 'flow', title, lines: [], chips: [] });
+
+function describeScreen({ path, prefix, screen, scope }: ScreenNode): Omit<DiagramState, 'chips'> {
+  const title = path === GOODBYE ? 'Goodbye' : path.slice(prefix.length);
   const lines = screenLines(scope.flow, screen);
-  return { id: path, kind: screen.type, title, lines, ...(parent !== '' && { parent }) };
+  return { id: path, kind: screen.type, title, lines, ...(prefix !== '' && { parent: prefix }) };
 }
 
 // Many calls fail to the same screen: if an arrow leads there anyway, or from another screen, a chip is enough.
@@ -64,12 +72,12 @@ const failureChip = ({ to, event }: SingleTransition): Chip => ({
 });
 
 function keyChips(
-  { screen, scope, path }: ScreenNode,
+  { screen, scope, path, prefix }: ScreenNode,
   { before, start }: { before: ReadonlySet<string>; start: string },
 ): Chip[] {
   if (!isInteractive(screen) || screen.back === false || scope.keys.back === false) return [];
   if (typeof screen.back === 'string')
-    return [{ sign: 'back', text: screen.back, to: scope.path + screen.back, events: ['back'] }];
+    return [{ sign: 'back', text: screen.back, to: prefix + screen.back, events: ['back'] }];
   if (before.size === 0) return [];
   const [only] = before;
   const back: Chip =

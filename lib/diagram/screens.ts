@@ -49,16 +49,15 @@ function plain(text: Text, lang: string): string {
   return source.replace(/\{\{\s*([^|{}\s]+)[^{}]*\}\}/g, '{$1}');
 }
 
-/** All transitions of a screen; `machine` is the name of the outermost flow. */
-export function screenSteps(node: ScreenNode, machine: string): SingleTransition[] {
-  const { screen, scope, path } = node;
-  const own = scope.path === '' ? `${path}.` : undefined;
+/** All transitions of a screen. */
+export function screenSteps({ screen, prefix, path }: ScreenNode): SingleTransition[] {
+  const own = prefix === '' ? `${path}.` : undefined;
   return findKind(screen)
-    .steps(screen, { path, machine })
+    .steps(screen, { path })
     .map(({ to, mark, ...step }) => ({
       ...step,
       from: path,
-      to: scope.path + to,
+      to: prefix + to,
       // Coverage is measured for the flow's own screens; called flows have their own tests.
       ...(own !== undefined && { mark: own + mark }),
     }));

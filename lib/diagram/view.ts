@@ -31,9 +31,10 @@ export function makeView(drawing: Drawing, { focus, narrow = 'needed' }: ViewOpt
   if (!isLarge && (narrow === 'needed' || focusState === undefined)) return { drawing };
   const centre = focusState ?? findFirst(drawing);
   if (centre === undefined) return { drawing };
-  const inner = drawing.states.filter(({ id }) => id.startsWith(`${centre}.`));
+  const parents = findParents(drawing);
+  const inner = drawing.states.filter(({ id }) => id !== centre && withParents(id, parents).includes(centre));
   const isWhole = inner.length > 0 && inner.length < DIAGRAM_LIMITS.drawnStates;
-  const around = isWhole ? [centre, ...inner.map(({ id }) => id)] : nearest(drawing, centre);
+  const around = isWhole ? [centre, ...inner.map(({ id }) => id)] : nearest(drawing, centre, parents);
   return { drawing: keepStates(drawing, new Set(around)), focus: centre };
 }
 
@@ -43,7 +44,7 @@ function findFirst({ starts, states }: Drawing): string | undefined {
 }
 
 /** The states near `centre`, nearest first, each with its parents. */
-function nearest(drawing: Drawing, centre: string): string[] {
+function nearest(drawing: Drawing, centre: string, parents: Parents): string[] {
   const near = neighbours(drawing);
   const nearStates = new Set<string>();
   // A state that did not fit once never fits later.
@@ -53,7 +54,7 @@ function nearest(drawing: Drawing, centre: string): string[] {
     if (nearStates.has(id) || refused.has(id)) return false;
     const before = [...nearStates];
     let added = 0;
-    for (const one of withParents(id).filter((holder) => !nearStates.has(holder))) {
+    for (const one of withParents(id, parents).filter((holder) => !nearStates.has(holder))) {
       nearStates.add(one);
       added += (near.get(one) ?? []).filter((other) => nearStates.has(other)).length;
     }
@@ -61,7 +62,7 @@ function nearest(drawing: Drawing, centre: string): string[] {
       arrows += added;
       return true;
     }
-    for (const one of withParents(id)) if (!before.includes(one)) nearStates.delete(one);
+    for (const one of withParents(id, parents)) if (!before.includes(one)) nearStates.delete(one);
     refused.add(id);
     return false;
   };
@@ -71,10 +72,14 @@ function nearest(drawing: Drawing, centre: string): string[] {
   return [...nearStates];
 }
 
-/** `a.b.c` → `a`, `a.b`, `a.b.c` */
-function withParents(id: string): string[] {
-  const parts = id.split('.');
-  return parts.map((_, at) => parts.slice(0, at + 1).join('.'));
+type Parents = ReadonlyMap<string, string | undefined>;
+
+const findParents = ({ states }: Drawing): Parents => new Map(states.map(({ id, parent }) => [id, parent]));
+
+/** The states around a state, outermost first, and itself. */
+function withParents(id: string, parents: Parents): string[] {
+  const parent = parents.get(id);
+  return parent === undefined ? [id] : [...withParents(parent, parents), id];
 }
 
 // In both directions, each arrow counted at each of its ends. An initial state is a neighbour of its parent.

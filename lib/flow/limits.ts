@@ -13,6 +13,8 @@ export const FLOW_LIMITS = {
   /** Levels of lists and objects in a flow file. */
   flowFileDepth: 64,
   screensPerFlow: 20_000,
+  /** Flows that a session may be in at once: a flow, the one that it calls, and so on. */
+  flowLevels: 16,
   /** Characters of an expression, and levels of its parts. */
   expressionChars: 500,
   expressionDepth: 40,

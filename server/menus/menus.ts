@@ -11,7 +11,7 @@ import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
 import type { LintDoors } from '../../lib/flow/lint/lint.ts';
 import type { LintRule } from '../../lib/flow/lint/rule.ts';
-import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
+import { type CompiledFlow, flowCompiler } from '../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE } from '../../lib/flow/testing/file.ts';
 import { type ParsedFlowTests, parseFlowTests } from '../../lib/flow/testing/parse.ts';
 import type { Config } from '../config/config.ts';
@@ -77,8 +77,9 @@ function compileMenus(texts: FlowTexts, { services, rules, doors, clock }: MenuF
   const { flows, problems, files } = checkFlows(texts, { services, rules, doors, contracts: CONTRACTS });
   const compiled = new Map<string, CompiledFlow>();
   const failures: string[] = [];
+  const compile = flowCompiler({ flows, ...(clock && { clock }) });
   for (const flow of flows.values()) {
-    const result = tryCompile(flow, flows, clock);
+    const result = tryCompile(compile, flow);
     if (typeof result === 'string') failures.push(result);
     else compiled.set(flow.flow, result);
   }
@@ -135,9 +136,9 @@ export async function readTestProblems(folder: string, files: readonly string[])
 }
 
 /** The flow compiled, or in words why it cannot be. */
-export function tryCompile(flow: Flow, flows: ReadonlyMap<string, Flow>, clock?: Clock): CompiledFlow | string {
+export function tryCompile(compile: (flow: Flow) => CompiledFlow, flow: Flow): CompiledFlow | string {
   try {
-    return compileFlow(flow, { flows, ...(clock && { clock }) });
+    return compile(flow);
   } catch (error) {
     if (error instanceof TwinlineError) return `flow "${flow.flow}": ${error.message}`;
     throw error;

@@ -2,10 +2,10 @@
 
 import { watch } from 'chokidar';
 import type { Library } from '../../lib/engine/conversation.ts';
-import type { Flow } from '../../lib/flow/format/flow.ts';
+import { type Flow, listCalled } from '../../lib/flow/format/flow.ts';
 import { loadFlows } from '../../lib/flow/format/load.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
-import { type CompiledFlow, flowsIn } from '../../lib/flow/run/compile.ts';
+import { type CompiledFlow, flowCompiler, flowsIn } from '../../lib/flow/run/compile.ts';
 import { failureText, runFlowTests } from '../../lib/flow/testing/run.ts';
 import type { Log } from '../telemetry/log.ts';
 import { CONTRACTS } from './contracts.ts';
@@ -131,11 +131,12 @@ async function reloadMenus(
   const refused = files.filter((file) => machines.has(cutFlowName(file))).map(sayTaken);
   const served = flowsIn(library);
   const accepted = new Map([...served].map(([name, { flow }]) => [name, flow]));
+  const compile = flowCompiler({ flows: accepted, ...(clock && { clock }) });
   for (const flow of sortCalledFirst(flows)) {
     if (machines.has(flow.flow)) continue;
     const before = accepted.get(flow.flow);
     accepted.set(flow.flow, flow);
-    const next = tryCompile(flow, accepted, clock);
+    const next = tryCompile(compile, flow);
     if (typeof next !== 'string' && isSame(next, served.get(flow.flow))) continue;
     const reasons = typeof next === 'string' ? [next] : await listFailedTests(next, folder);
     if (typeof next !== 'string' && reasons.length === 0) {
@@ -171,8 +172,8 @@ function sortCalledFirst(flows: ReadonlyMap<string, Flow>): Flow[] {
   const order = new Set<Flow>();
   const visit = (flow: Flow, around: readonly Flow[]): void => {
     if (order.has(flow) || around.includes(flow)) return;
-    for (const screen of Object.values(flow.screens)) {
-      const called = screen.type === 'flow' ? flows.get(screen.flow) : undefined;
+    for (const name of listCalled(flow)) {
+      const called = flows.get(name);
       if (called) visit(called, [...around, flow]);
     }
     order.add(flow);

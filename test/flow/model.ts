@@ -57,9 +57,10 @@ export class Model {
     this.#flows = flows;
   }
 
-  /** The path of the screen: `in.ask` inside the screen `in`. */
+  /** The path of the screen: `shop.ask` in the called flow `shop`. */
   get path(): string {
-    return this.#frames.map(({ at }) => at).join('.');
+    const { flow, at } = this.#top;
+    return flow === this.#main ? at : `${flow.flow}.${at}`;
   }
 
   get stacks(): readonly (readonly string[])[] {

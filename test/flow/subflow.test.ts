@@ -40,10 +40,10 @@ test('secrets of every level stay out of the record, and their proofs go with th
   const caller = calling(outer, [inner], { onRecord: (record) => records.push(record) });
   await caller.dial();
   await caller.say('84913');
-  assert.is(caller.screen, 'in.one');
+  assert.is(caller.screen, 'inner.one');
   await caller.say('55512');
   await caller.say('84913');
-  assert.is(caller.screen, 'in.two', 'the PIN of the caller is not the one of the called flow');
+  assert.is(caller.screen, 'inner.two', 'the PIN of the caller is not the one of the called flow');
   await caller.say('55512', '1');
   assert.is(caller.screen, 'again');
   await caller.say('55512');

@@ -305,7 +305,7 @@ test('branches, lists and called flows are covered too; the screens inside of ca
     },
     { flow: 'bank', vars: { rows: { type: 'array', default: [1, 2] }, x: { type: 'number' } } },
   );
-  const steps = [{ in: '' }, { in: '1', screen: 'sub.q' }, { in: '1', screen: 'list' }];
+  const steps = [{ in: '' }, { in: '1', screen: 'called.q' }, { in: '1', screen: 'list' }];
   const { coverage, tests } = await runFlowTests(compileFlow(flow, { flows: new Map([['called', called]]) }), {
     flow: 'bank',
     tests: [{ name: 'it', steps }],

@@ -181,15 +181,13 @@ function walk(flow: CompiledFlow, random: Random): Walk {
 }
 
 function checkStacks(flow: CompiledFlow, { screen, context }: Phone): void {
-  const levels = [...((context.$frames as readonly JsonObject[] | undefined) ?? []), context];
-  const steps = screen.split('.');
-  assert.is(levels.length, steps.length, screen);
+  const frames = (context.$frames as readonly JsonObject[] | undefined) ?? [];
+  const levels = [...frames, { ...context, $at: screen }];
   for (const [at, level] of levels.entries()) {
-    const prefix = steps
-      .slice(0, at)
-      .map((step) => `${step}.`)
-      .join('');
-    const { $stack, $bad } = level as { $stack: readonly string[]; $bad: number };
+    const { $at, $stack, $bad } = level as unknown as { $at: string; $stack: readonly string[]; $bad: number };
+    const prefix = $at.slice(0, $at.lastIndexOf('.') + 1);
+    const caller = at === 0 ? undefined : flow.screens.get(frames[at - 1]!.$at as string)!.screen;
+    assert.is(prefix, caller?.type === 'flow' ? `${caller.flow}.` : '', screen);
     assert.ok($stack.length <= 20 && $bad <= 99);
     for (const behind of $stack) assert.ok(isInteractive(flow.screens.get(prefix + behind)!.screen), prefix + behind);
   }

@@ -1,7 +1,7 @@
 // Editor support for flow tests: keys of the format, and the screens, variables and services of the tested flow.
 
 import { ERROR_CODES } from '../../errors.ts';
-import type { Flow } from '../format/flow.ts';
+import { listFlowsBelow } from '../format/flow.ts';
 import { FLOW_TEST_SCHEMA, type SchemaPart, schemaAt } from '../format/schema.ts';
 import { pointerTo } from '../format/source.ts';
 import type { Draft } from './completion.ts';
@@ -82,9 +82,8 @@ function nameValues({ text, flows }: TestedText, { path }: Cursor): ProposedName
 
 /** Screens of the flow and of the flows it calls, such as `login.pin`. */
 function listPlaces(text: string, flows: Draft['flows']): string[] {
-  const called = Object.entries(readLoosely(text)?.screens ?? {}).flatMap(([id, screen]) => {
-    const inside: Flow | undefined = screen.type === 'flow' ? flows?.get(screen.flow) : undefined;
-    return Object.keys(inside?.screens ?? {}).map((inner) => `${id}.${inner}`);
-  });
-  return [...sketchFlow(text, 0).screens.keys(), ...called];
+  const read = readLoosely(text);
+  const below = read && flows ? [...listFlowsBelow(read, flows)] : [];
+  const inside = below.flatMap((name) => Object.keys(flows?.get(name)?.screens ?? {}).map((id) => `${name}.${id}`));
+  return [...sketchFlow(text, 0).screens.keys(), ...inside];
 }

@@ -71,3 +71,18 @@ const EXITS = ['bye', 'goodbye', 'exit'];
 export function findExitScreen(flow: Flow): string | undefined {
   return EXITS.find((id) => Object.hasOwn(flow.screens, id) && flow.screens[id]!.type === 'end');
 }
+
+/** The flows that a flow calls itself, by name. */
+export function listCalled({ screens }: Pick<Flow, 'screens'>): string[] {
+  return [...new Set(Object.values(screens).flatMap((screen) => (screen.type === 'flow' ? [screen.flow] : [])))];
+}
+
+/** The flows that a flow calls, directly or through others, by name. */
+export function listFlowsBelow(flow: Pick<Flow, 'screens'>, flows: ReadonlyMap<string, Flow>): Set<string> {
+  const below = new Set(listCalled(flow));
+  for (const name of below) {
+    const called = flows.get(name);
+    for (const next of called ? listCalled(called) : []) below.add(next);
+  }
+  return below;
+}

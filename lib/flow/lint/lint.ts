@@ -2,7 +2,7 @@
 
 import { requireGiven } from '../../given.ts';
 import { findNearest } from '../expression/suggest.ts';
-import { DEFAULT_KEYS, type Flow } from '../format/flow.ts';
+import { DEFAULT_KEYS, type Flow, listCalled } from '../format/flow.ts';
 import { CHAT_FLOW } from '../format/names.ts';
 import { type ParsedFlow, parseFlow } from '../format/parse.ts';
 import { locateProblem, type Problem, sortProblems } from '../format/problem.ts';
@@ -163,8 +163,9 @@ function prepareLint(flow: Flow, { flows, services, contracts = {}, doors }: Lin
   const nearest = (name: string, names: readonly string[]) => find(name, names)?.name;
   const meant = (id: string) => (ids.has(id) ? id : nearest(id, screenIds));
   const keys = { ...DEFAULT_KEYS, ...flow.keys };
-  const migrated = listMigrations(flow).map(({ to }) => to.split('.')[0]!);
-  const isCalled = [...(flows?.values() ?? [])].some((other) => callsFlow(other, flow.flow));
+  const places = listMigrations(flow).map(({ to }) => to.split('.') as [string, string?]);
+  const migrated = places.flatMap(([name, inner]) => (inner === undefined ? [name] : listCalls(flow, name)));
+  const isCalled = [...(flows?.values() ?? [])].some((other) => listCalled(other).includes(flow.flow));
   return {
     flow,
     parts: collectParts(flow),
@@ -187,8 +188,10 @@ function prepareLint(flow: Flow, { flows, services, contracts = {}, doors }: Lin
   };
 }
 
-function callsFlow(flow: Flow, name: string): boolean {
-  return Object.values(flow.screens).some((screen) => screen.type === 'flow' && screen.flow === name);
+/** The screens by which a flow calls another. */
+function listCalls(flow: Flow, name: string): string[] {
+  const calls = Object.entries(flow.screens).filter(([, screen]) => screen.type === 'flow' && screen.flow === name);
+  return calls.map(([id]) => id);
 }
 
 const COMPARISONS = 100_000;

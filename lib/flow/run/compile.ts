@@ -1,18 +1,20 @@
-// Compiles a flow to a plain JSON machine config, its screens by path, and a conversation for the engine.
+// Compiles a flow to a plain JSON machine config, its screens by path, and a conversation for the engine. A flow that others
+// call is one part of the machine, however often it is called; where it goes on after it has ended is in the variables.
 
 import { createHash } from 'node:crypto';
 import type { AnyStateMachine } from 'xstate';
 import { type MenuConfig, type MenuContext, menuVocabulary } from '../../../machines/ussd-menu.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { Conversation, Library } from '../../engine/conversation.ts';
-import { compileMachine } from '../../engine/machine/transition.ts';
+import { compileMachine, type Machine } from '../../engine/machine/transition.ts';
 import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { type Flow, findExitScreen, type Values } from '../format/flow.ts';
-import { callingState, type FlowScreen } from '../screens/flow.ts';
-import type { ScreenPlace, StateConfig } from '../screens/kind.ts';
-import { findKind } from '../screens/kinds.ts';
+import { FLOW_LIMITS } from '../limits.ts';
+import { type CalledFlow, callingState, returnEvent, returningWays } from '../screens/flow.ts';
+import type { Behaviour, ScreenPlace, StateConfig } from '../screens/kind.ts';
+import { findKind, isInteractive } from '../screens/kinds.ts';
 import { flowConversation } from './conversation.ts';
 import { evaluateValues, type FlowScope, flowError, flowScope, menuImplementations, type ScreenNode } from './scope.ts';
 
@@ -42,12 +44,12 @@ export function flowsIn({ ids, current }: Pick<Library, 'ids' | 'current'>): Map
   );
 }
 
-interface Build {
-  readonly flows: ReadonlyMap<string, Flow>;
-  /** Enclosing flows under compilation: a flow cannot call itself. */
-  readonly around: readonly string[];
-  readonly nodes: Map<string, ScreenNode>;
-  readonly used: Map<string, Flow>;
+/** What is compiled once of a flow, for every machine that it is part of. */
+interface FlowBody {
+  readonly scope: FlowScope;
+  readonly behaviours: ReadonlyMap<string, Behaviour>;
+  /** The flow as JSON. */
+  readonly content: string;
 }
 
 /**
@@ -60,75 +62,156 @@ interface Build {
  */
 export function compileFlow(flow: Flow, options: CompileOptions = {}): CompiledFlow {
   requireGiven('compile a flow', { flow, ...options }, { flow: 'flow', flows: 'flows?', clock: 'clock?' });
-  const build: Build = { flows: options.flows ?? new Map(), around: [], nodes: new Map(), used: new Map() };
-  const { states, initial, on } = flowStates(flow, '', build);
-  const config = { id: flow.flow, initial, context: initialContext(flow), states, on: { ...on, ...rootEvents(flow) } };
-  const json = JSON.parse(JSON.stringify(config)) as JsonObject;
-  const machine = compileMachine(buildMachine(json, flow, build), 'pure');
-  return {
-    flow,
-    config: json,
-    screens: build.nodes,
-    machine,
-    id: flow.flow,
-    version: flow.version,
-    hash: contentHash(build.used),
-    ...flowConversation(flow, build, options.clock ?? systemClock),
+  return flowCompiler(options)(flow);
+}
+
+/** Compiles flows that call each other: as {@link compileFlow}, and what they share once. `flows` may change in between. */
+export function flowCompiler({ flows = new Map(), clock = systemClock }: CompileOptions): (flow: Flow) => CompiledFlow {
+  const bodies = new Map<Flow, FlowBody>();
+  const findBody = (flow: Flow): FlowBody => {
+    const body = bodies.get(flow) ?? compileBody(flow);
+    bodies.set(flow, body);
+    return body;
+  };
+  return (flow) => {
+    const used = listUsedFlows(flow, flows);
+    const nodes = new Map<string, ScreenNode>();
+    for (const one of used.values()) addNodes(nodes, one, { body: findBody(one), prefix: statePrefix(one, flow) });
+    if (findExitScreen(flow) === undefined) nodes.set(GOODBYE, goodbyeNode(findBody(flow).scope));
+    // Most called flows are never dialled, so their machines are made on first use.
+    let config: JsonObject | undefined;
+    let machine: Machine | undefined;
+    return {
+      flow,
+      screens: nodes,
+      get config() {
+        config ??= JSON.parse(JSON.stringify(machineConfig(flow, used))) as JsonObject;
+        return config;
+      },
+      get machine() {
+        machine ??= compileMachine(buildMachine(this.config, flow, used), 'pure');
+        return machine;
+      },
+      id: flow.flow,
+      version: flow.version,
+      hash: contentHash([...used.values()].map((one) => findBody(one).content)),
+      ...flowConversation(flow, { nodes, used }, clock),
+    };
   };
 }
 
-function flowStates(flow: Flow, path: string, build: Build) {
-  if (build.around.includes(flow.flow)) {
-    const circle = [...build.around, flow.flow].join(' → ');
-    throw flowError(flow.flow, `it calls itself (${circle}). Break the circle; loops belong inside one flow.`);
-  }
-  const inside: Build = { ...build, around: [...build.around, flow.flow] };
-  const scope = flowScope(flow, path);
-  build.used.set(flow.flow, flow);
-  const states: Record<string, StateConfig> = {};
-  const on: Record<string, StateConfig> = {};
-  for (const [id, screen] of Object.entries(flow.screens)) {
-    const kind = findKind(screen);
-    const place: ScreenPlace = {
-      id,
-      path: path + id,
-      flow: flow.flow,
-      waits: kind.waits,
-      isWall: (other) => flow.screens[other]?.back === false,
-    };
-    build.nodes.set(place.path, { path: place.path, screen, scope, behaviour: kind.behaviour(screen, scope) });
-    states[id] = screen.type === 'flow' ? compileCalledFlow(screen, place, inside) : kind.state(screen, place);
-    on[`back.${place.path}`] = { target: `.${id}`, actions: [{ type: 'goBack' }] };
-  }
-  if (path === '' && findExitScreen(flow) === undefined) addGoodbye(scope, states, build);
-  return { initial: flow.start, states, on };
+/** The flow and all that it calls, directly or through others, by name. */
+function listUsedFlows(flow: Flow, flows: ReadonlyMap<string, Flow>): Map<string, Flow> {
+  const used = new Map<string, Flow>();
+  const levels = new Map<string, number>();
+  const countLevels = (one: Flow, path: readonly string[]): number => {
+    used.set(one.flow, one);
+    let below = 0;
+    for (const [id, screen] of Object.entries(one.screens)) {
+      if (screen.type !== 'flow') continue;
+      const called = flows.get(screen.flow);
+      if (!called) throw flowError(one.flow, `screen "${id}" calls the flow "${screen.flow}", which is not loaded.`);
+      below = Math.max(below, visit(called, path));
+    }
+    levels.set(one.flow, below + 1);
+    return below + 1;
+  };
+  const visit = (one: Flow, around: readonly string[]): number => {
+    const path = [...around, one.flow];
+    if (around.includes(one.flow))
+      throw flowError(
+        one.flow,
+        `it calls itself (${path.join(' → ')}). Break the circle; loops belong inside one flow.`,
+      );
+    const isFar = path.length > FLOW_LIMITS.flowLevels;
+    const count = isFar ? 1 : (levels.get(one.flow) ?? countLevels(one, path));
+    if (around.length + count <= FLOW_LIMITS.flowLevels) return count;
+    throw flowError(
+      flow.flow,
+      `${path.join(' → ')} and what that calls are more than ${FLOW_LIMITS.flowLevels} flows, each called by the one before. Let one screen call them one after the other.`,
+    );
+  };
+  visit(flow, []);
+  return used;
 }
 
-function compileCalledFlow(screen: FlowScreen, place: ScreenPlace, build: Build): StateConfig {
-  const called = build.flows.get(screen.flow);
-  if (!called)
-    throw flowError(place.flow, `screen "${place.id}" calls the flow "${screen.flow}", which is not loaded.`);
-  const { $stack, $page, $bad, ...vars } = initialContext(called);
-  const states = flowStates(called, `${place.path}.`, build);
-  const isWalled = called.screens[called.start]?.back === false;
-  return callingState(screen, place, { id: called.flow, vars, states, isWalled });
+function compileBody(flow: Flow): FlowBody {
+  const scope = flowScope(flow);
+  const behaviours = new Map<string, Behaviour>();
+  for (const [id, screen] of Object.entries(flow.screens)) {
+    const kind = findKind(screen);
+    const lost = [flow.start, ...kind.targets(screen)].find((to) => !Object.hasOwn(flow.screens, to));
+    if (lost !== undefined)
+      throw flowError(flow.flow, `screen "${id}" leads to "${lost}", which is not a screen of it.`);
+    behaviours.set(id, kind.behaviour(screen, scope));
+  }
+  return { scope, behaviours, content: JSON.stringify(flow) };
+}
+
+// The states of the outermost flow are named as its screens.
+const statePrefix = (flow: Flow, outermost: Flow): string => (flow === outermost ? '' : `${flow.flow}.`);
+
+function addNodes(
+  nodes: Map<string, ScreenNode>,
+  flow: Flow,
+  { body: { scope, behaviours }, prefix }: { readonly body: FlowBody; readonly prefix: string },
+): void {
+  for (const [id, behaviour] of behaviours) {
+    const path = prefix + id;
+    nodes.set(path, { path, prefix, screen: flow.screens[id]!, scope, behaviour });
+  }
 }
 
 const GOODBYE = '$goodbye';
 
-function addGoodbye(scope: FlowScope, states: Record<string, StateConfig>, build: Build): void {
-  states[GOODBYE] = { type: 'final' };
+function goodbyeNode(scope: FlowScope): ScreenNode {
   const show = (context: JsonObject, lang: string) => ({ text: scope.labels.goodbye.render(context, lang), rows: [] });
   const screen = { type: 'end', text: '' } as const;
-  build.nodes.set(GOODBYE, { path: GOODBYE, screen, scope, behaviour: { show, listsExit: false } });
+  return { path: GOODBYE, prefix: '', screen, scope, behaviour: { show, listsExit: false } };
 }
 
-function rootEvents(flow: Flow): StateConfig {
+/** One state for each screen of each flow: `pin`, and `login.pin` of the called flow `login`, from wherever that is called. */
+function machineConfig(flow: Flow, used: ReadonlyMap<string, Flow>): StateConfig {
+  const states: Record<string, StateConfig> = {};
+  const on: Record<string, StateConfig | readonly StateConfig[]> = {};
+  for (const one of used.values())
+    for (const [id, screen] of Object.entries(one.screens)) {
+      const place = screenPlace(id, one, flow);
+      const { path } = place;
+      states[path] =
+        screen.type === 'flow'
+          ? callingState(screen, place, calledFlow(used.get(screen.flow)!))
+          : findKind(screen).state(screen, place);
+      on[`back.${path}`] = { target: `.${place.target(id)}`, actions: [{ type: 'goBack' }] };
+      if (screen.type === 'flow') on[returnEvent(path)] = returningWays(screen, place);
+    }
+  if (findExitScreen(flow) === undefined) states[GOODBYE] = { type: 'final' };
   const leave = [{ type: 'goHome' }];
+  on.home = { target: `.${flow.start}`, actions: leave };
+  on.exit = { target: `.${findExitScreen(flow) ?? GOODBYE}`, actions: leave };
+  return { id: flow.flow, initial: flow.start, context: initialContext(flow), states, on };
+}
+
+// XState reads a dot in a target as a step into a state.
+const formatTarget = (prefix: string, id: string): string => prefix.replace('.', '\\.') + id;
+
+function screenPlace(id: string, flow: Flow, outermost: Flow): ScreenPlace {
+  const prefix = statePrefix(flow, outermost);
   return {
-    home: { target: `.${flow.start}`, actions: leave },
-    exit: { target: `.${findExitScreen(flow) ?? GOODBYE}`, actions: leave },
+    id,
+    path: prefix + id,
+    flow: flow.flow,
+    isCalled: flow !== outermost,
+    waits: isInteractive(flow.screens[id]!),
+    target: (to) => formatTarget(prefix, to),
+    isWall: (to) => flow.screens[to]?.back === false,
   };
+}
+
+function calledFlow(flow: Flow): CalledFlow {
+  const { $stack, $page, $bad, ...vars } = initialContext(flow);
+  const isWalled = flow.screens[flow.start]!.back === false;
+  return { id: flow.flow, vars, target: formatTarget(`${flow.flow}.`, flow.start), isWalled };
 }
 
 function initialContext(flow: Flow): Record<string, Json> {
@@ -137,10 +220,10 @@ function initialContext(flow: Flow): Record<string, Json> {
 }
 
 /** The machine of a JSON config, plus what JSON cannot express (context from input, call inputs, guards, actions). */
-function buildMachine(config: JsonObject, flow: Flow, build: Build): AnyStateMachine {
+function buildMachine(config: JsonObject, flow: Flow, used: ReadonlyMap<string, Flow>): AnyStateMachine {
   const start = config.context as unknown as MenuContext;
   const context = ({ input = {} }: { input?: Values }): MenuContext => ({ ...start, ...pickDeclared(flow, input) });
-  return menuVocabulary(menuImplementations(build.used)).createMachine({
+  return menuVocabulary(menuImplementations(used)).createMachine({
     ...withInputs(config),
     context,
   } as MenuConfig);
@@ -167,7 +250,6 @@ function withInputs(config: JsonObject): JsonObject {
   };
 }
 
-function contentHash(flows: ReadonlyMap<string, Flow>): string {
-  const content = JSON.stringify([...flows.values()]);
-  return createHash('sha256').update(content).digest('base64url').slice(0, 12);
+function contentHash(contents: readonly string[]): string {
+  return createHash('sha256').update(`[${contents.join()}]`).digest('base64url').slice(0, 12);
 }

@@ -49,7 +49,7 @@ export function flowConversation(
   );
   const session = flow.limits?.session === undefined ? undefined : durationMs(flow.limits.session);
   const findNode = (view: Pick<View, 'state'>) => nodes.get(toPath(view.state))!;
-  const scope = flowScope(flow, '');
+  const scope = flowScope(flow);
   const waitText = ({ context }: View) => scope.wait.render(context, chooseLang(scope, context));
   return {
     read: (view, raw, prove) => readInput(findNode(view), raw, { view, prove, now: clock.now(), start: flow.start }),
@@ -159,10 +159,10 @@ function readInput(node: ScreenNode, raw: Json, reading: InputReading): EventObj
 
 // Keys count only where they lead somewhere; elsewhere they are ordinary answers.
 function readNavigation(node: ScreenNode, key: string, { view, start }: InputReading): EventObject | undefined {
-  const { typedKeys: keys, path } = node.scope;
+  const { typedKeys: keys } = node.scope;
   const { context } = view;
   if (key === keys.back && canGoBack(node, context))
-    return { type: typeof node.screen.back === 'string' ? 'back' : `back.${backTarget(path, context)}` };
+    return { type: typeof node.screen.back === 'string' ? 'back' : `back.${backTarget(node.prefix, context)}` };
   if (key === keys.home && (node.path !== start || depth(context) > 0)) return { type: 'home' };
   if (key === keys.more && (context.$page as number) < screenPages(node, context).length - 1) return { type: 'more' };
   return undefined;

@@ -1,11 +1,12 @@
 // Migrates a session from an older version of its flow to this one, following the author's `migrate` entries.
 
-import { toPath, toStateValue } from '../../engine/machine/state-path.ts';
+import { toPath } from '../../engine/machine/state-path.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { compileExpression } from '../expression/expression.ts';
-import type { Flow, Migration } from '../format/flow.ts';
+import type { Flow, Migration, Values } from '../format/flow.ts';
 import { isInteractive } from '../screens/kinds.ts';
+import { cutPrefix } from './render.ts';
 import { evaluateValues, type ScreenNode } from './scope.ts';
 
 interface MigrationContext {
@@ -15,90 +16,121 @@ interface MigrationContext {
   readonly nodes: ReadonlyMap<string, ScreenNode>;
 }
 
+/** A flow that a session is in: the path of the screen where it is, which has called the next level, and the variables. */
+interface Level {
+  readonly at: string;
+  readonly context: JsonObject;
+}
+
 /**
  * The session's rest in this version, or undefined when its screen is gone and no `migrate` entry maps it. Entries apply in
  * order from the session's version on, `set` and `drop` to the variables of the flow itself; an edit without a new version
- * changes only texts. An inner screen of a called flow can become one of the flow (`login.pin` → `pin`) and vice versa: then
- * the called flow starts with the values of `with`.
+ * changes only texts. A screen of a called flow can become one of the flow around it (`login.pin` → `pin`) and vice versa: then
+ * the called flow starts with the values of `with`, called by the first screen that does so.
  */
-export function migrateRest(rest: AtRest, from: number, { flow, flows, nodes }: MigrationContext): AtRest | undefined {
-  const { $frames = [], ...innermost } = rest.context;
-  const levels = [...($frames as readonly JsonObject[]), innermost];
-  let path = toPath(rest.state);
-  let stacks = levels.map((level, at) => (level.$stack as readonly string[]).map((id) => pathPrefix(path, at) + id));
-  const own: Record<string, Json> = { ...levels[0] };
-  for (let version = from; version < flow.version; version++) {
-    const step = flow.migrate?.[String(version)];
-    path = renamePath(path, step);
-    stacks = stacks.map((stack) => stack.map((screen) => renamePath(screen, step)));
-    for (const name of step?.drop ?? []) delete own[name];
-    Object.assign(own, step?.set);
-  }
-  path = findResting(path, flows, nodes);
-  if (!nodes.has(path)) return undefined;
-  const depth = path.split('.').length;
-  const frames = [own, ...levels.slice(1)].slice(0, depth).map((level, at): JsonObject => {
-    const prefix = pathPrefix(path, at);
-    const isHere = (screen: string) => screen.startsWith(prefix) && isScreenBelow(nodes, prefix, screen);
-    const $stack = stacks[at]!.filter(isHere).map((screen) => screen.slice(prefix.length));
-    return withNewVariables(findFlow(path, at, nodes), { ...level, $stack });
-  });
+export function migrateRest(rest: AtRest, from: number, to: MigrationContext): AtRest | undefined {
+  const steps: Migration[] = [];
+  for (let version = from; version < to.flow.version; version++) steps.push(to.flow.migrate?.[String(version)] ?? {});
+  const levels = readLevels(rest).map((level, at) =>
+    renameLevel(level, at === 0 ? setOwn(level.context, steps) : level.context, steps),
+  );
   try {
-    while (frames.length < depth) frames.push(enterFlow(path, { levels: frames, flows, nodes }));
+    const here = placeLevels(levels, to);
+    if (!here) return undefined;
+    const fitted = here.map((level) => fitLevel(level, to));
+    const { at, context } = fitted.pop()!;
+    const $frames = fitted.map((frame): JsonObject => ({ ...frame.context, $at: frame.at }));
+    return { ...rest, state: at, context: $frames.length ? { ...context, $frames } : context };
   } catch {
     return undefined; // what "with" needs is not there
   }
-  const context = frames.at(-1)!;
-  return {
-    ...rest,
-    state: toStateValue(path),
-    context: frames.length > 1 ? { ...context, $frames: frames.slice(0, -1) } : context,
-  };
 }
 
-// `login.` for the first level below the flow of `login.pin`, '' for the flow itself.
-function pathPrefix(path: string, level: number): string {
-  const steps = path.split('.').slice(0, level);
-  return steps.map((step) => `${step}.`).join('');
+function readLevels({ state, context: { $frames = [], ...context } }: AtRest): Level[] {
+  const frames = ($frames as readonly JsonObject[]).map(({ $at, ...own }) => ({ at: $at as string, context: own }));
+  return [...frames, { at: toPath(state), context }];
 }
 
-// The longest prefix that was renamed: `login.pin`, else `login`.
-function renamePath(path: string, step: Migration | undefined): string {
-  for (let end = path.length; step?.screens && end > 0; end = path.lastIndexOf('.', end - 1)) {
-    const old = path.slice(0, end);
-    if (Object.hasOwn(step.screens, old)) return step.screens[old] + path.slice(end);
+function setOwn(context: JsonObject, steps: readonly Migration[]): JsonObject {
+  const own: Record<string, Json> = { ...context };
+  for (const { drop = [], set } of steps) {
+    for (const name of drop) delete own[name];
+    Object.assign(own, set);
   }
-  return path;
+  return own;
 }
 
-// A session never rests on a `flow` screen, but on the first screen of the called flow.
-function findResting(path: string, flows: MigrationContext['flows'], nodes: MigrationContext['nodes']): string {
-  const screen = nodes.get(path)?.screen;
-  const called = screen?.type === 'flow' ? flows.get(screen.flow) : undefined;
-  return called ? findResting(`${path}.${called.start}`, flows, nodes) : path;
+// Screens to go back to become paths, until it is known which flow they are in.
+function renameLevel({ at }: Level, context: JsonObject, steps: readonly Migration[]): Level {
+  const rename = (path: string) =>
+    steps.reduce((name, { screens }) => (screens && Object.hasOwn(screens, name) ? screens[name]! : name), path);
+  const $stack = (context.$stack as readonly string[]).map((id) => rename(cutPrefix(at) + id));
+  return { at: rename(at), context: { ...context, $stack } };
 }
 
-function isScreenBelow(nodes: MigrationContext['nodes'], prefix: string, path: string): boolean {
-  const node = nodes.get(path);
-  return node !== undefined && node.scope.path === prefix && isInteractive(node.screen);
+/** The levels that are left in this version, and those of the flows that are called now; undefined when the screen is gone. */
+function placeLevels(levels: readonly Level[], to: MigrationContext): Level[] | undefined {
+  const { at } = levels.at(-1)!;
+  if (!to.nodes.has(at)) return undefined;
+  const open = countOpen(levels, to.nodes);
+  const prefixes = levels.slice(0, open).map((_, index) => calledPrefix(levels[index - 1], to.nodes));
+  const same = prefixes.lastIndexOf(cutPrefix(at));
+  const calls = same < 0 ? findCalls(prefixes.at(-1)!, cutPrefix(at), to.nodes) : [];
+  if (!calls) return undefined;
+  const placed = levels.slice(0, same < 0 ? open : same + 1);
+  const path = [...calls, at];
+  placed[placed.length - 1] = { ...placed.at(-1)!, at: path.shift()! };
+  // A session never rests on a `flow` screen, but on the first screen of the called flow.
+  for (let screen = to.nodes.get(placed.at(-1)!.at)!.screen; screen.type === 'flow'; ) {
+    const called = to.flows.get(screen.flow)!;
+    const inner = path.shift() ?? `${screen.flow}.${called.start}`;
+    placed.push({ at: inner, context: enterFlow(screen.with ?? {}, called, placed.at(-1)!.context) });
+    screen = to.nodes.get(inner)!.screen;
+  }
+  return placed;
 }
 
-function findFlow(path: string, level: number, nodes: MigrationContext['nodes']): Flow {
-  const screen = path.split('.').slice(0, level + 1);
-  return nodes.get(screen.join('.'))!.scope.flow;
+/** How many levels, from the outermost on, are called by the one before in this version too. */
+function countOpen(levels: readonly Level[], nodes: MigrationContext['nodes']): number {
+  let count = 1;
+  while (count < levels.length && calledPrefix(levels[count - 1], nodes) !== undefined) count++;
+  return count;
 }
 
-function enterFlow(
-  path: string,
-  { levels, flows, nodes }: Omit<MigrationContext, 'flow'> & { readonly levels: readonly JsonObject[] },
-): JsonObject {
-  const caller = levels.at(-1)!;
-  const { screen } = nodes.get(pathPrefix(path, levels.length).slice(0, -1))!;
-  if (screen.type !== 'flow') throw new Error('not a called flow');
-  const called = flows.get(screen.flow)!;
+/** What the states of the flow begin with that a level calls; of none, those of the outermost flow. */
+function calledPrefix(caller: Level | undefined, nodes: MigrationContext['nodes']): string | undefined {
+  if (!caller) return '';
+  const screen = nodes.get(caller.at)?.screen;
+  return screen?.type === 'flow' ? `${screen.flow}.` : undefined;
+}
+
+/** The screens by which one flow calls the other, through others where needed, on the shortest way. */
+function findCalls(from: string, to: string, nodes: MigrationContext['nodes']): string[] | undefined {
+  const ways = new Map<string, readonly string[]>([[from, []]]);
+  for (const [prefix, way] of ways)
+    for (const node of nodes.values()) {
+      if (node.prefix !== prefix || node.screen.type !== 'flow') continue;
+      const called = `${node.screen.flow}.`;
+      if (!ways.has(called)) ways.set(called, [...way, node.path]);
+    }
+  return ways.get(to)?.slice();
+}
+
+/** Only screens that wait are gone back to; variables that are new have their defaults. */
+function fitLevel({ at, context }: Level, { nodes }: MigrationContext): Level {
+  const { prefix, scope } = nodes.get(at)!;
+  const isHere = (path: string) => {
+    const node = nodes.get(path);
+    return node !== undefined && node.prefix === prefix && isInteractive(node.screen);
+  };
+  const $stack = (context.$stack as readonly string[]).filter(isHere).map((path) => path.slice(prefix.length));
+  return { at, context: withNewVariables(scope.flow, { ...context, $stack }) };
+}
+
+function enterFlow(given: Values, called: Flow, caller: JsonObject): JsonObject {
   const fresh = withNewVariables(called, { $stack: [], $page: 0, $bad: 0 });
   const inherited = 'lang' in fresh && caller.lang !== undefined ? { lang: caller.lang } : {};
-  return { ...fresh, ...inherited, ...evaluateValues(screen.with ?? {}, caller, compileExpression) };
+  return { ...fresh, ...inherited, ...evaluateValues(given, caller, compileExpression) };
 }
 
 function withNewVariables(flow: Flow, context: JsonObject): JsonObject {

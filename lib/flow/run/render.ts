@@ -174,22 +174,19 @@ export function canGoBack({ screen }: ScreenNode, context: JsonObject): boolean 
 }
 
 /**
- * The path of the screen that Back leads to; `prefix` is the path of the running flow, such as `pay.`. Leaves a flow when it
- * has no earlier screen, and likewise its callers.
+ * The path of the screen that Back leads to; `prefix` is that of the running flow, such as `pay.`. Leaves a flow when it has no
+ * earlier screen, and likewise its callers.
  */
 export function backTarget(prefix: string, context: JsonObject): string | undefined {
-  let path = prefix;
-  for (const level of [context, ...readFrames(context).toReversed()]) {
-    const last = readStack(level).at(-1);
-    if (last !== undefined) return path + last;
-    path = parentPath(path);
-  }
-  return undefined;
+  const own = readStack(context).at(-1);
+  if (own !== undefined) return prefix + own;
+  const caller = readFrames(context).findLast((frame) => readStack(frame).length > 0);
+  return caller && cutPrefix(caller.$at as string) + readStack(caller).at(-1);
 }
 
-// `shop.pay.` → `shop.`
-function parentPath(prefix: string): string {
-  return prefix.slice(0, prefix.lastIndexOf('.', prefix.length - 2) + 1);
+/** What the states of the same flow begin with: `shop.` of `shop.pay`, '' of `pay`. */
+export function cutPrefix(path: string): string {
+  return path.slice(0, path.lastIndexOf('.') + 1);
 }
 
 /** The size of a text on a USSD screen; `used` and `limit` are septets for gsm7, UTF-16 code units for ucs2. */

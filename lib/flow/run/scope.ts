@@ -13,8 +13,6 @@ import type { Behaviour, Phrase, ScreenScope } from '../screens/kind.ts';
 /** What the screens of a flow share. */
 export interface FlowScope extends ScreenScope {
   readonly flow: Flow;
-  /** Path of its states: '' for the flow itself, `pay.` inside the calling screen `pay`. */
-  readonly path: string;
   readonly langs: readonly string[];
   /** As they are printed. */
   readonly keys: Keys;
@@ -25,7 +23,7 @@ export interface FlowScope extends ScreenScope {
   readonly wait: Phrase;
 }
 
-export function flowScope(flow: Flow, path: string): FlowScope {
+export function flowScope(flow: Flow): FlowScope {
   const langs = flow.langs?.length ? flow.langs : ['en'];
   const phrase = (text: Text) => compilePhrase(text, langs);
   const word = (name: DefaultWord, own: Text | undefined) => phrase(own ?? defaultText(name, langs));
@@ -35,7 +33,6 @@ export function flowScope(flow: Flow, path: string): FlowScope {
   const typed = Object.entries(keys).map(([name, key]) => [name, key === false ? key : toAsciiDigits(key)]);
   return {
     flow,
-    path,
     langs,
     keys,
     typedKeys: Object.fromEntries(typed) as Keys,
@@ -131,8 +128,10 @@ export function flowError(name: string, problem: string): TwinlineError {
 }
 
 export interface ScreenNode {
-  /** `pin`, or `login.pin` inside the screen `login` that calls another flow. */
+  /** Its state: `pin`, or `login.pin` of the called flow `login`. */
   readonly path: string;
+  /** What the states of its flow begin with: '', or `login.` of the called flow `login`. */
+  readonly prefix: string;
   readonly screen: Screen;
   readonly scope: FlowScope;
   readonly behaviour: Behaviour;

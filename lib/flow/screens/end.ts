@@ -38,8 +38,9 @@ export const end: ScreenKind<EndScreen> = {
     const entry = [
       ...(screen.track === undefined ? [] : [trackAction(screen.track)]),
       ...(screen.output ? [{ type: 'output', params: { of: place.flow, values: screen.output } }] : []),
+      ...(place.isCalled ? [{ type: 'return' }] : []),
     ];
-    return { type: 'final', meta: meta(place, screen), ...(entry.length && { entry }) };
+    return { ...(!place.isCalled && { type: 'final' }), meta: meta(place, screen), ...(entry.length && { entry }) };
   },
   behaviour: (screen, scope) => {
     const text = scope.phrase(screen.text);

@@ -54,28 +54,48 @@ export const flow: ScreenKind<FlowScreen> = {
   },
 
   card: (screen) => ({ rows: [{ sign: 'flow', text: screen.flow }] }),
-  steps: ({ done, save }, { path, machine }) =>
-    waySteps(done, { slot: 'done', event: `xstate.done.state.${machine}.${path}`, word: 'done', role: 'on' }, save),
+  steps: ({ done, save }, { path }) =>
+    waySteps(done, { slot: 'done', event: returnEvent(path), word: 'done', role: 'on' }, save),
   summary: (screen) => `Runs the flow ${screen.flow}.`,
 };
 
-/** The state of a calling screen around the states of the called flow. */
+/** The flow that a screen calls, in the machine of the caller. */
+export interface CalledFlow {
+  readonly id: string;
+  /** Its variables with their defaults. */
+  readonly vars: Values;
+  /** Target of a transition to its first screen. */
+  readonly target: string;
+  /** Nothing lies behind its first screen. */
+  readonly isWalled: boolean;
+}
+
+/** The state of a screen that calls a flow: it is left at once for the first screen of that flow. */
 export function callingState(
   screen: FlowScreen,
   place: ScreenPlace,
-  called: { id: string; vars: StateConfig; states: StateConfig; isWalled: boolean },
+  { id, vars, target, isWalled }: CalledFlow,
 ): StateConfig {
   const { entry = [], ...state } = flow.state(screen, place) as { entry?: readonly unknown[] };
-  const { id, vars, states, isWalled } = called;
-  const params = { of: id, vars, ...(screen.with && { with: screen.with }), ...(isWalled && { barrier: true }) };
-  return {
-    ...state,
-    entry: [...entry, { type: 'enterFlow', params }],
-    ...states,
-    onDone: buildTransitions(place, screen.done, {
-      guard: 'returned',
-      action: 'leaveFlow',
-      ...(screen.save !== undefined && { save: screen.save }),
-    }),
+  const params = {
+    of: id,
+    at: place.path,
+    vars,
+    ...(screen.with && { with: screen.with }),
+    ...(isWalled && { barrier: true }),
   };
+  return { ...state, entry: [...entry, { type: 'enterFlow', params }], always: [{ target }] };
+}
+
+/** The event of the machine by which a flow that has ended comes back to the screen that called it. */
+export const returnEvent = (path: string): string => `return.${path}`;
+
+/** Where it goes on after the called flow: transitions of the machine, which is in a state of that flow. */
+export function returningWays(screen: FlowScreen, place: ScreenPlace): StateConfig[] {
+  const inside = { ...place, waits: true, target: (id: string) => `.${place.target(id)}` };
+  return buildTransitions(inside, screen.done, {
+    guard: 'returned',
+    action: 'leaveFlow',
+    ...(screen.save !== undefined && { save: screen.save }),
+  });
 }

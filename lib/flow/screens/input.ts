@@ -65,7 +65,7 @@ export const input: ScreenKind<InputScreen> = {
         ...transitionTo(place, { to: screen.else }, 'go'),
       });
     text.push({ actions: [{ type: 'refuse' }] });
-    return { meta: meta(place, screen), ...entryTrack(screen), on: { ...interactiveEvents(screen), text } };
+    return { meta: meta(place, screen), ...entryTrack(screen), on: { ...interactiveEvents(screen, place), text } };
   },
 
   behaviour: (screen, scope) => {

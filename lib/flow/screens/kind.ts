@@ -36,7 +36,7 @@ export interface ScreenKind<S extends AnyScreen> {
   /** What its card in a diagram shows. */
   card(screen: S): Card;
   /** Its transitions, in the order of its state, for diagrams and coverage. */
-  steps(screen: S, place: StepPlace): readonly DrawnStep[];
+  steps(screen: S, place: Pick<ScreenPlace, 'path'>): readonly DrawnStep[];
   /** What editors say about a screen without a text. */
   summary?(screen: S): string;
 }
@@ -65,12 +65,16 @@ export type StateConfig = { readonly [key: string]: unknown };
 /** Where a screen is. */
 export interface ScreenPlace {
   readonly id: string;
-  /** Its state path: `pin`, or `login.pin` inside the screen `login` that calls another flow. */
+  /** Its state: `pin`, or `login.pin` of the called flow `login`. */
   readonly path: string;
   /** Name of the flow. */
   readonly flow: string;
+  /** Another flow calls this one, and goes on when it has ended. */
+  readonly isCalled: boolean;
   /** {@link ScreenKind.waits} of this screen. */
   readonly waits: boolean;
+  /** The target of a transition to another screen of the flow. */
+  target(id: string): string;
   /** Whether nothing behind that screen is remembered (`back: false`). */
   isWall(id: string): boolean;
 }
@@ -161,12 +165,6 @@ export interface CardChip {
   readonly sign: 'service' | 'time' | 'more';
   readonly text: string;
   readonly events?: readonly string[];
-}
-
-export interface StepPlace {
-  readonly path: string;
-  /** Name of the outermost flow. */
-  readonly machine: string;
 }
 
 export interface DrawnStep {

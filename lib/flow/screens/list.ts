@@ -66,7 +66,7 @@ export const list: ScreenKind<ListScreen> = {
     meta: meta(place, screen),
     ...entryTrack(screen),
     on: {
-      ...interactiveEvents(screen),
+      ...interactiveEvents(screen, place),
       ...(screen.pick && { pick: transitionTo(place, { ...screen.pick, from: place.id }, 'keep') }),
     },
   }),

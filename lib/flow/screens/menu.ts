@@ -95,7 +95,7 @@ export const menu: ScreenKind<MenuScreen> = {
   targets: ({ options }) => options.map(({ to }) => to),
 
   state: (screen, place) => {
-    const on: Record<string, StateConfig> = { ...interactiveEvents(screen) };
+    const on: Record<string, StateConfig> = { ...interactiveEvents(screen, place) };
     for (const { id, when, hidden: _, ...option } of screen.options)
       on[`opt.${id}`] = {
         ...(when !== undefined && { guard: { type: 'when', params: { condition: when } } }),

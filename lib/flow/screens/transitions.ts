@@ -24,7 +24,11 @@ export function transitionTo(
   const track = way.track === undefined ? [] : [trackAction(way.track)];
   // A self-transition does not re-enter the state: a call would not be repeated.
   const isAgain = way.to === place.id && !place.waits;
-  return { target: way.to, ...(isAgain && { reenter: true }), actions: [{ type: action, params }, ...track] };
+  return {
+    target: place.target(way.to),
+    ...(isAgain && { reenter: true }),
+    actions: [{ type: action, params }, ...track],
+  };
 }
 
 /** The transitions of `done`, `fail` or `branch`. */
@@ -44,12 +48,14 @@ function buildGuard(place: ScreenPlace, condition: string, { guard, save }: { gu
 }
 
 /** Common events of screens that wait for an answer: next page, refusal, a fixed way back. */
-export function interactiveEvents(screen: AnyScreen): { readonly [event: string]: StateConfig } {
+export function interactiveEvents(screen: AnyScreen, place: ScreenPlace): { readonly [event: string]: StateConfig } {
   const target = typeof screen.back === 'string' ? screen.back : undefined;
   return {
     more: { actions: [{ type: 'turnPage' }] },
     invalid: { actions: [{ type: 'refuse' }] },
-    ...(target !== undefined && { back: { target, actions: [{ type: 'goBackTo', params: { screen: target } }] } }),
+    ...(target !== undefined && {
+      back: { target: place.target(target), actions: [{ type: 'goBackTo', params: { screen: target } }] },
+    }),
   };
 }
 

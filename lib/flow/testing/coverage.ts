@@ -97,26 +97,35 @@ type Slots = { [key: string]: unknown };
 function markMachine({ flow, machine }: CompiledFlow, mark: Mark): AnyStateMachine {
   const { config, implementations } = machine.source;
   const states: Record<string, StateConfig> = { ...(config.states as { [id: string]: StateConfig }) };
+  const on = { ...(config.on as Slots) };
   for (const [id, screen] of Object.entries(flow.screens)) {
     const entry = [mark('screens', id), ...((states[id]!.entry as readonly unknown[] | undefined) ?? [])];
-    states[id] = { ...markWays(states[id]!, screen, (kind, name) => mark(kind, `${id}.${name}`)), entry };
+    const place = { id, state: states[id]!, on };
+    states[id] = { ...markWays(place, screen, (kind, name) => mark(kind, `${id}.${name}`)), entry };
   }
-  return createMachine({ ...config, states } as never, implementations as never) as AnyStateMachine;
+  return createMachine({ ...config, states, on } as never, implementations as never) as AnyStateMachine;
+}
+
+/** The state of a screen, and the transitions of the machine, which are marked in place. */
+interface MarkedPlace {
+  readonly id: string;
+  readonly state: StateConfig;
+  readonly on: Slots;
 }
 
 // The steps of a screen are its transitions, in order.
-function markWays(state: StateConfig, screen: Screen, mark: Mark): StateConfig {
+function markWays({ id, state, on }: MarkedPlace, screen: Screen, mark: Mark): StateConfig {
   const marked: Slots = { ...state };
   for (const key of ['on', 'invoke']) if (marked[key]) marked[key] = { ...(marked[key] as Slots) };
   const passed = new Map<string, number>();
   const add = (event: string, at: number, action: MachineAction): void => {
-    const [owner, key] = findSlot(marked, event);
+    const [owner, key] = findSlot(marked, event, on);
     const list = [owner[key]].flat();
     const isOne = (index: number) => index === (at < 0 ? list.length + at : at);
     const ways = list.map((way, index) => (isOne(index) ? addAction(way, action) : way));
     owner[key] = Array.isArray(owner[key]) ? ways : ways[0];
   };
-  for (const { event, mark: name } of findKind(screen).steps(screen, { path: '', machine: '' })) {
+  for (const { event, mark: name } of findKind(screen).steps(screen, { path: id })) {
     const at = passed.get(event) ?? 0;
     passed.set(event, at + 1);
     add(event, at, mark(event.startsWith('opt.') ? 'options' : 'ways', name));
@@ -127,10 +136,10 @@ function markWays(state: StateConfig, screen: Screen, mark: Mark): StateConfig {
 }
 
 /** Where a state has the transitions of an event. */
-function findSlot(state: Slots, event: string): readonly [owner: Slots, key: string] {
+function findSlot(state: Slots, event: string, on: Slots): readonly [owner: Slots, key: string] {
   if (event.startsWith('xstate.done.actor.')) return [state.invoke as Slots, 'onDone'];
   if (event.startsWith('xstate.error.actor.')) return [state.invoke as Slots, 'onError'];
-  if (event.startsWith('xstate.done.state.')) return [state, 'onDone'];
+  if (Object.hasOwn(on, event)) return [on, event];
   return event === 'always' ? [state, 'always'] : [state.on as Slots, event];
 }
 

@@ -110,7 +110,7 @@ export function lineInside({ engine, ussd, menus }: Host, { flow, from, ...phone
     const own = Object.entries(values).filter(([name]) => Object.hasOwn(vars, name));
     await seedSession(engine, ussdKey(DIALECT, sessionId), {
       conversation: flow,
-      state: toStateValue(screen),
+      state: compiled ? screen : toStateValue(screen),
       context: { $stack: [], $page: 0, $bad: 0, ...Object.fromEntries(own), ...context },
       door: { sessionId, ...phone, marks: '' },
     });

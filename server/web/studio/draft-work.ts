@@ -15,7 +15,7 @@ import { FLOW_FILE } from '../../../lib/flow/format/parse.ts';
 import type { Problem } from '../../../lib/flow/format/problem.ts';
 import type { LintDoors } from '../../../lib/flow/lint/lint.ts';
 import { checkFlow } from '../../../lib/flow/lint/lint.ts';
-import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { type CompiledFlow, flowCompiler } from '../../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE } from '../../../lib/flow/testing/file.ts';
 import { parseFlowTests } from '../../../lib/flow/testing/parse.ts';
 import { type FlowTestReport, runFlowTests } from '../../../lib/flow/testing/run.ts';
@@ -225,7 +225,7 @@ function readFlow({ flow, problems }: LoadedDraft): Flow {
 
 /** Compiles a draft. Throws ERR_INPUT if it has errors. */
 function compileDraft(flow: Flow, flows: ReadonlyMap<string, Flow>): CompiledFlow {
-  const compiled = tryCompile(flow, new Map([...flows, [flow.flow, flow]]));
+  const compiled = tryCompile(flowCompiler({ flows: new Map([...flows, [flow.flow, flow]]) }), flow);
   if (typeof compiled === 'string') throw invalidDraft(compiled);
   return compiled;
 }

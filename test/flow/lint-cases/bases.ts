@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import type { Flow } from '../../../lib/flow/format/flow.ts';
+import { FLOW_LIMITS } from '../../../lib/flow/limits.ts';
 import type { LintContext } from '../../../lib/flow/lint/lint.ts';
 import type { ServiceContract } from '../../../lib/flow/lint/shapes.ts';
 import { CONTRACTS } from '../../../server/menus/contracts.ts';
@@ -35,6 +36,12 @@ const CIRCLE: Flow = {
   flow: 'circle',
   screens: { list: { type: 'flow', flow: 'wallet', done: 'bye' }, bye: { type: 'end', text: 'Done' } },
 };
+/** Flows that call each other, one more than a session may be in beside the one that calls the first. */
+const CHAIN = [...Array(FLOW_LIMITS.flowLevels)].map((_, at, { length }): Flow => {
+  const next =
+    at + 1 < length ? ({ type: 'flow', flow: `chain${at + 1}`, done: 'bye' } as const) : HISTORY.screens.list!;
+  return { ...HISTORY, flow: `chain${at}`, screens: { list: next, bye: HISTORY.screens.bye! } };
+});
 
 const text = { kind: 'text', about: 'a text' } as const;
 const VERIFY: ServiceContract = {
@@ -68,7 +75,7 @@ export const BASES = {
     contracts: { 'auth.verifyPin': VERIFY },
   }),
   /** Another flow calls it. */
-  called: readBase(EXAMPLE, { flows: flowsOf(CIRCLE) }),
+  called: readBase(EXAMPLE, { flows: flowsOf(CIRCLE, ...CHAIN) }),
   wallet: readBase('menus/wallet.flow.json'),
   main: readBase('menus/main.flow.json'),
   ussd: readBase('server/templates/ussd/menus/main.flow.json'),

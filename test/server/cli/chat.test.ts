@@ -172,7 +172,7 @@ test('inside a called flow, which begins with what its caller gives it', () => {
   return withFiles({ 'main.flow.json': outer, 'inner.flow.json': inner }, (folder) =>
     inside(
       async (host) => {
-        const printed = await piped(lineInside(host, from('main', 'login.who', { caller: 'Ada' })), ['1']);
+        const printed = await piped(lineInside(host, from('main', 'inner.who', { caller: 'Ada' })), ['1']);
         assert.equal(screens(printed), ['For Ada', 'Bye Ada']);
       },
       { env: { MENUS_DIR: folder } },

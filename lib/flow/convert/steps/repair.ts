@@ -138,6 +138,7 @@ const MENDS: { readonly [code: string]: Mend } = {
   'no-failure-path': failElsewhere,
   'too-long': splitEnd,
   'flow-circle': passBy,
+  'flow-depth': passBy,
   'unknown-flow': passBy,
 };
 

@@ -1,7 +1,8 @@
 // Services and flows that a flow calls, and cycles of branches and calls without a screen that waits for input.
 
-import type { Flow, Screen, Way } from '../../format/flow.ts';
+import { type Flow, listCalled, type Screen, type Way } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
+import { FLOW_LIMITS } from '../../limits.ts';
 import { isInteractive, listTargets } from '../../screens/kinds.ts';
 import {
   didYouMean,
@@ -76,6 +77,21 @@ export const callRules: readonly LintRule[] = [
     },
   },
   {
+    code: 'flow-depth',
+    severity: 'error',
+    means: 'more flows are called by each other than a session may be in at once',
+    *find({ flow, flows }) {
+      const path = findDeepCalls(flow, flows);
+      if (!path) return;
+      const first = Object.entries(flow.screens).find(
+        ([, screen]) => screen.type === 'flow' && screen.flow === path[1],
+      );
+      const message = `${path.join(' → ')} call each other: a session may be in ${FLOW_LIMITS.flowLevels} flows at once.`;
+      const fix = 'Let one flow call them one after the other, instead of each the next.';
+      yield { pointer: pointerTo('screens', first![0], 'flow'), message, fix };
+    },
+  },
+  {
     code: 'spin',
     severity: 'error',
     means: 'a cycle of branches (error) or of calls (warning) without a screen that waits for the caller',
@@ -116,6 +132,20 @@ function findFlowCycle(flow: Flow, first: string, flows: ReadonlyMap<string, Flo
   do path.unshift(from.get(path[0]!)!);
   while (path[0] !== flow.flow);
   return path;
+}
+
+/** A chain of calls that enters more flows than a session may be in at once, each only once; undefined when there is none. */
+function findDeepCalls(flow: Flow, flows: ReadonlyMap<string, Flow> | undefined): readonly string[] | undefined {
+  let level = new Map<string, readonly string[]>([[flow.flow, [flow.flow]]]);
+  for (let count = 0; count < FLOW_LIMITS.flowLevels; count++) {
+    const next = new Map<string, readonly string[]>();
+    for (const [name, path] of level) {
+      const one = name === flow.flow ? flow : flows?.get(name);
+      for (const called of one ? listCalled(one) : []) if (!path.includes(called)) next.set(called, [...path, called]);
+    }
+    level = next;
+  }
+  return level.values().next().value;
 }
 
 function* branchCircles({ graph }: Lint): Iterable<RuleFinding> {

@@ -2,7 +2,7 @@
 
 import { WORDS } from '../../expression/tokens.ts';
 import { isRefusedName } from '../../expression/values.ts';
-import { type Flow, isName } from '../../format/flow.ts';
+import { type Flow, isName, listFlowsBelow } from '../../format/flow.ts';
 import { LOCAL_NAMES } from '../../format/names.ts';
 import { capitalize, describePlace } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
@@ -116,15 +116,15 @@ export function listMigrations(flow: Flow): { pointer: string; to: string }[] {
   );
 }
 
-// `login.pin` is the screen `pin` of the flow that the screen `login` calls.
+// `login.pin` is the screen `pin` of the flow `login`, which is called from here.
 function isPlace(flow: Flow, path: string, flows: Lint['flows']): boolean {
   if (Object.hasOwn(flow.screens, path)) return true;
   const dot = path.indexOf('.');
-  const id = dot < 0 ? path : path.slice(0, dot);
-  const screen = Object.hasOwn(flow.screens, id) ? flow.screens[id] : undefined;
-  if (screen?.type !== 'flow') return false;
-  const called = flows?.get(screen.flow);
-  return !called || isPlace(called, path.slice(dot + 1), flows);
+  if (dot < 0) return false;
+  const name = path.slice(0, dot);
+  const isCalled = listFlowsBelow(flow, flows ?? new Map()).has(name);
+  const called = flows?.get(name);
+  return isCalled && (!called || Object.hasOwn(called.screens, path.slice(dot + 1)));
 }
 
 function danglingFinding(

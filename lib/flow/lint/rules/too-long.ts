@@ -34,7 +34,7 @@ interface SizeCheck {
 function* checkFlow(lint: Lint): Iterable<RuleFinding> {
   const { flow, graph, parts, vars } = lint;
   const chars = Math.min(flow.limits?.chars ?? FLOW_LIMITS.screenSeptets, FLOW_LIMITS.screenSeptets);
-  const room: SizeCheck = { lint, scope: flowScope(flow, ''), chars };
+  const room: SizeCheck = { lint, scope: flowScope(flow), chars };
   const paths = new Map<string, TemplatePath[]>();
   const broken = new Set<string | undefined>();
   for (const { screen = '', compiled } of parts.wordings) {
@@ -137,7 +137,7 @@ function countPages(
   let [count, worst, held] = [0, lint.langs[0]!, chars];
   for (const lang of lint.langs) {
     const context = { ...values, lang, $stack: stack, $page: 0, $bad: bad };
-    const pages = screenPages({ path: id, screen, scope, behaviour: shown }, context);
+    const pages = screenPages({ path: id, prefix: '', screen, scope, behaviour: shown }, context);
     const isWide = pages.some((page) => nonGsm7(page).length > 0);
     if (pages.length > count) [count, worst, held] = [pages.length, lang, isWide ? ucs2Units(chars) : chars];
   }

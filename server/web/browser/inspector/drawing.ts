@@ -177,6 +177,7 @@ export function readMarks(svg: Element): EdgeMarks {
       (state) => state.getAttribute('data-state') ?? '',
     ),
   );
+  const contains = containment(arrows);
   const findWay = (event: string, from: string, to: string): readonly Element[] => {
     const leaving = (ways: readonly DrawnArrow[]) => ways.filter((way) => contains(way.from, from));
     const direct = bestMatch(
@@ -185,7 +186,7 @@ export function readMarks(svg: Element): EdgeMarks {
     );
     if (direct) return [direct.mark];
     for (const first of leaving(arrows)) {
-      const rest = passing.has(first.to) ? findPath(arrows, { from: first.to, to, passing }) : undefined;
+      const rest = passing.has(first.to) ? findPath(arrows, { from: first.to, to, passing, contains }) : undefined;
       if (rest && (first.events.has(event) || !leaving(arrows).some(({ events }) => events.has(event))))
         return [first.mark, ...rest];
     }
@@ -203,8 +204,24 @@ function readWay(mark: Element, from: string): DrawnArrow {
   return { mark, from, to: mark.getAttribute('data-to') ?? '', events };
 }
 
-// A state or an ancestor.
-const contains = (outer: string, inner: string) => inner === outer || inner.startsWith(`${outer}.`);
+type Contains = (outer: string, inner: string) => boolean;
+
+/** Whether a state is the other or around it: an ancestor, or a screen that calls the flow which the other is in. */
+function containment(arrows: readonly DrawnArrow[]): Contains {
+  const around = new Map<string, ReadonlySet<string>>();
+  const find = (inner: string): ReadonlySet<string> => {
+    const all = new Set([inner]);
+    for (const one of all) {
+      const dot = one.replace(/\.$/, '').lastIndexOf('.');
+      // The frame of a called flow is named by what its screens begin with.
+      if (dot > 0) all.add(one.slice(0, dot)).add(one.slice(0, dot + 1));
+      if (one.endsWith('.')) for (const { from, to } of arrows) if (to === one) all.add(from);
+    }
+    around.set(inner, all);
+    return all;
+  };
+  return (outer, inner) => (around.get(inner) ?? find(inner)).has(outer);
+}
 
 function bestMatch(ways: readonly DrawnArrow[], event: string): DrawnArrow | undefined {
   const named = ways.filter(({ events }) => events.has(event));
@@ -216,14 +233,13 @@ const STEPS_MAX = 8;
 
 function findPath(
   arrows: readonly DrawnArrow[],
-  { from, to, passing, steps = 0 }: { from: string; to: string; passing: ReadonlySet<string>; steps?: number },
+  where: { from: string; to: string; passing: ReadonlySet<string>; contains: Contains; steps?: number },
 ): readonly Element[] | undefined {
+  const { from, to, passing, contains, steps = 0 } = where;
   if (steps > STEPS_MAX) return undefined;
   for (const arrow of arrows.filter((one) => one.from === from)) {
     if (contains(arrow.to, to)) return [arrow.mark];
-    const rest = passing.has(arrow.to)
-      ? findPath(arrows, { from: arrow.to, to, passing, steps: steps + 1 })
-      : undefined;
+    const rest = passing.has(arrow.to) ? findPath(arrows, { ...where, from: arrow.to, steps: steps + 1 }) : undefined;
     if (rest) return [arrow.mark, ...rest];
   }
   return undefined;

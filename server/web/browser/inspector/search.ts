@@ -105,7 +105,7 @@ export function matchesWords(words: string, texts: readonly (string | undefined)
     .every((word) => all.includes(word));
 }
 
-// Screens of a called flow are children of the calling screen.
+// A called flow finds all of its screens, a compound state all states inside of it.
 const isAt = (screen: string, wanted: string) =>
   screen === wanted || splitPath(screen).some((path) => path === wanted || path.startsWith(`${wanted}.`));
 

@@ -38,7 +38,7 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
   const resize = () => svg?.setAttribute('width', String(Math.round(natural * zoom.scale)));
   const states = stateButtons(box, {
     says: 'Screen: go to its text',
-    onOpen: (state) => onPick(state.split('.')[0]!),
+    onOpen: (state) => onPick(findOwnScreen(box, state)),
   });
 
   function show(text: string): void {
@@ -98,6 +98,13 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
       if (isPart && isMissing && last) void draw(last, screen);
     },
   };
+}
+
+// The text of the draft has the screen that calls a flow, not those of the flow.
+function findOwnScreen(box: Element, state: string): string {
+  const frame = state.slice(0, state.indexOf('.') + 1);
+  const call = frame && box.querySelector(`.edge[data-to="${CSS.escape(frame)}"]`);
+  return call ? findOwnScreen(box, call.getAttribute('data-from')!) : state;
 }
 
 /** Starts the zoom buttons and holds their scale. */
