@@ -6,6 +6,7 @@ import { type PinVault, pinVault } from '../../lib/account/pin.ts';
 import { accountServices } from '../../lib/account/services.ts';
 import { sharedSpray } from '../../lib/account/spray.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { failureCode } from '../../lib/engine/calls.ts';
 import type { Conversation, Inspector } from '../../lib/engine/conversation.ts';
 import { createEngine, type Engine, type EngineProblem } from '../../lib/engine/engine.ts';
 import type { Service, Services } from '../../lib/engine/service.ts';
@@ -13,6 +14,7 @@ import { isRewritten, keepSecrets } from '../../lib/engine/session/secret-calls.
 import type { TwinlineError } from '../../lib/errors.ts';
 import { problemLine } from '../../lib/flow/format/problem.ts';
 import { httpServices } from '../../lib/http/service.ts';
+import { nameSession, sessionSecret } from '../../lib/inspection/trace.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { findRedactor } from '../../lib/redact.ts';
 import { sharedNotes } from '../../lib/store/shared-note.ts';
@@ -48,6 +50,8 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis' | 'sessionCl
   readonly desk: AccountDesk;
   /** Stands for a phone number where the number itself must not be written. */
   readonly alias: (phone: string) => string;
+  /** The same under each key of PIN_ENCRYPTION_KEY. */
+  readonly aliases: PinVault['aliases'];
   /** What flows may call. */
   readonly services: Services;
   /** Closes the stores. */
@@ -64,8 +68,10 @@ export interface HostOptions {
   readonly onProblem?: (where: 'ussd' | 'background' | 'account') => void;
   /** Counts sessions that ended because their phone began too many. */
   readonly onCrowded?: () => void;
-  /** Called with each turn of a phone that was answered. */
+  /** Called with each turn of a phone. */
   readonly onTurn?: ((turn: UssdTurn) => void) | undefined;
+  /** Called with the key of each session of a phone that met a failure of the server or a service. */
+  readonly onFailure?: ((failure: { readonly key: string; readonly reason: string }) => void) | undefined;
   /** Receives the inspection events of sessions. */
   readonly inspector?: Inspector | undefined;
   /** Stores and services that a program gives, and its rules for menus. */
@@ -166,7 +172,8 @@ async function build(
   logProblems(menus, log);
   if (menuFolder.mayBeEmpty && !menus.files.length && !machines.length)
     log.warn('there are no menus yet: write the first one at /studio');
-  const observed = logFailures(services, { log, production: config.production });
+  const observed = logFailures(services, { log, production: config.production, alias: vault.alias });
+  const secret = sessionSecret(keyring);
   const engine = createEngine<Conversation>({
     store: stores.snapshots,
     conversations: [...menus.compiled.values(), ...machines],
@@ -175,12 +182,17 @@ async function build(
     clock: sessionClock,
     ttlSeconds: config.ussd.ttlSeconds,
     inspector: options.inspector,
-    // The key of a session is left out: it may hold a phone number.
-    onProblem: ({ reason, error, call, requestId }) => {
+    // The key of a session has a name in the log: it may hold a phone number.
+    onProblem: ({ key, reason, error, call, service, requestId }) => {
+      options.onFailure?.({ key, reason: describeFailure(reason, error, service) });
       // The log has it from the service itself.
       if (reason === 'service') return;
       onProblem?.('background');
-      log.error({ err: error, reason, call, requestId }, PROBLEM_WORDS[reason] ?? 'a stored session cannot go on');
+      const session = nameSession(secret, key);
+      log.error(
+        { err: error, reason, session, call, requestId },
+        PROBLEM_WORDS[reason] ?? 'a stored session cannot go on',
+      );
     },
   });
   const ussd = ussdService({
@@ -201,7 +213,12 @@ async function build(
       log.debug('a USSD session ended: its phone has begun too many');
     },
   });
-  return { menuFolder, menuHome: home, menus, machines, engine, ussd, desk, alias: vault.alias, services: observed };
+  const { alias, aliases } = vault;
+  return { menuFolder, menuHome: home, menus, machines, engine, ussd, desk, alias, aliases, services: observed };
+}
+
+function describeFailure(reason: EngineProblem['reason'], error: unknown, service: string | undefined): string {
+  return [reason, service, error === undefined ? undefined : failureCode(error)].filter(Boolean).join(' ');
 }
 
 interface CallerOptions extends Pick<AccountsOptions, 'vault' | 'clock'> {
@@ -261,7 +278,10 @@ function logProblems(menus: Menus, log: Log): void {
 }
 
 /** The same services, with every failure in the log: flows only see that something failed. */
-function logFailures(services: Services, { log, production }: { log: Log; production: boolean }): Services {
+function logFailures(
+  services: Services,
+  { log, production, alias }: { log: Log; production: boolean; alias: (phone: string) => string },
+): Services {
   const watch = (name: string, service: Service): Service => {
     return async (input, call) => {
       try {
@@ -272,7 +292,9 @@ function logFailures(services: Services, { log, production }: { log: Log; produc
         const message = !production && error instanceof Error ? { message: redact(error.message) } : {};
         // Also an error of our own class is theirs when one of their services throws it.
         const err = isBuiltIn(name) || isRewritten(error) ? error : new Foreign(error);
-        log.warn({ service: name, err, ...message }, 'a service failed');
+        const { phoneNumber } = call.session;
+        const caller = phoneNumber === undefined ? {} : { caller: alias(phoneNumber) };
+        log.warn({ service: name, ...caller, err, ...message }, 'a service failed');
         throw error;
       }
     };
