@@ -7,7 +7,7 @@ import { requireGiven } from '../given.ts';
 import { defineMachine } from './definition.ts';
 import { feed } from './feed.ts';
 import { createHub, type Hub } from './hub.ts';
-import { listOpenSessions } from './trace.ts';
+import { listOpenSessions, sessionSecret } from './trace.ts';
 
 interface Inspection {
   readonly hub: Hub;
@@ -51,7 +51,7 @@ async function* readMessages(engine: Engine, signal: AbortSignal): AsyncGenerato
 }
 
 function attachHub(engine: Engine): Inspection {
-  const secret = engine.keyring?.subkey('inspector/v1') ?? randomBytes(32);
+  const secret = engine.keyring ? sessionSecret(engine.keyring) : randomBytes(32);
   const hub = createHub({ secret, onProblem: (error) => engine.onProblem?.({ key: '', reason: 'background', error }) });
   const inspection = { hub, secret };
   inspections.set(engine, inspection);

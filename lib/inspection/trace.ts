@@ -5,9 +5,9 @@ import type { InspectionEvent, TurnInspection } from '../engine/conversation.ts'
 import type { Engine } from '../engine/engine.ts';
 import { joinPaths, splitPath, toPath } from '../engine/machine/state-path.ts';
 import type { Transition } from '../engine/machine/step.ts';
-import { type SessionView, sessionKeys, showSession } from '../engine/sessions.ts';
+import { type ShownSession, sessionKeys, showSession } from '../engine/sessions.ts';
 import type { Json, JsonObject } from '../json/json.ts';
-import { shortMac } from '../keyring.ts';
+import { type Keyring, shortMac } from '../keyring.ts';
 import { INSPECTION_LIMITS } from './limits.ts';
 
 /** Whose machine it is. */
@@ -48,12 +48,18 @@ export interface TraceEvent extends Identity {
   readonly answers?: TurnInspection['answers'];
 }
 
+/** The name of a session in the inspector, the log and the audit log: the same on all instances; tells nothing about its key. */
+export const nameSession = (secret: Buffer, key: string): string => shortMac(secret, [key]);
+
+/** The secret behind these names; of an older key where its id is given. */
+export const sessionSecret = (keyring: Keyring, kid?: string): Buffer => keyring.subkey('inspector/v1', kid)!;
+
 /** Names sessions for viewers. */
 export function identify(key: string, door: JsonObject, secret: Buffer): Identity {
   const [, kind = '', rest = key] = /^([^:/]*)[:/](.*)$/s.exec(key) ?? [];
   const { sessionId, phoneNumber } = door;
   return {
-    actor: shortMac(secret, [key]),
+    actor: nameSession(secret, key),
     door: kind,
     label: maskNumbers(typeof sessionId === 'string' ? sessionId : rest),
     ...(typeof phoneNumber === 'string' && { caller: maskNumbers(phoneNumber) }),
@@ -171,10 +177,10 @@ export function lifecycleContext(machine: string, context: JsonObject): JsonObje
   return seen ? Object.fromEntries(Object.entries(context).filter(([name]) => seen.includes(name))) : context;
 }
 
-/** A session without its last events: they were not recorded. */
+/** A session without its last events: they were not recorded. `reply` is missing for chats. */
 export type OpenSession = Pick<
   TraceEvent,
-  'actor' | 'door' | 'label' | 'caller' | 'machine' | 'version' | 'state' | 'value' | 'context' | 'startedAt'
+  'actor' | 'door' | 'label' | 'caller' | 'machine' | 'version' | 'state' | 'value' | 'context' | 'startedAt' | 'reply'
 >;
 
 /** Living sessions of phones and chats in key order, at most INSPECTION_LIMITS.inspectorSessions. */
@@ -193,12 +199,13 @@ export async function* listOpenSessions(
 /** A stored session as it may be shown. */
 export function maskSession(
   key: string,
-  { conversation, version, startedAt, rest, door }: Omit<SessionView, 'reply' | 'ended'>,
+  { conversation, version, startedAt, rest, door, reply }: ShownSession,
   secret: Buffer,
-) {
+): OpenSession {
   const who = identify(key, door, secret);
   const masked = isChat(who) ? maskTexts : maskNumbersIn;
   const state = toPath(rest.state);
   const context = masked(rest.context) as JsonObject;
-  return { ...who, machine: conversation, version, state, value: rest.state, context, startedAt };
+  const session = { ...who, machine: conversation, version, state, value: rest.state, context, startedAt };
+  return isChat(who) ? session : { ...session, reply: maskNumbers(reply()) };
 }

@@ -96,3 +96,6 @@ export function echoingReplies(
     refuse: (reply, raw) => jsonReply({ ...readEcho(salvageFields(raw.body), names), ...fields(reply) }),
   };
 }
+
+/** Shown when the caller continues a session that is over, expired or unreadable. */
+export const DIAL_AGAIN: UssdReply = { kind: 'end', text: 'Your session has ended. Please dial again.' };

@@ -5,20 +5,19 @@ import type { Engine } from '../engine/engine.ts';
 import { toPath } from '../engine/machine/state-path.ts';
 import { openStored } from '../engine/session/open.ts';
 import { type Decision, type SessionState, type TurnMove, type TurnResult, takeTurn } from '../engine/session/turn.ts';
-import { endSession, type SessionView, sessionKeys, showSession, viewLiving } from '../engine/sessions.ts';
+import { sessionKeys, showSession, viewLiving } from '../engine/sessions.ts';
+import { TwinlineError } from '../errors.ts';
 import { requireGiven } from '../given.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
 import type { SharedNotes } from '../store/shared-note.ts';
 import type { UssdReply } from './adapter.ts';
 import { createAdapters } from './adapters.ts';
-import { CLOSED, type DialRefusal, type DialRules, markSim, readDial, type UnknownSession } from './dial.ts';
+import { type DialRefusal, type DialRules, markSim, readDial, type UnknownSession } from './dial.ts';
+import { endLive, hangUp } from './hang-up.ts';
 import { KEY_PREFIX, listKeys, readSessionKey, simulatedKey, ussdKey } from './keys.ts';
 import { phoneSessions } from './phone-sessions.ts';
-import { INVALID_INPUT, NOTHING, UNAVAILABLE } from './reply.ts';
+import { DIAL_AGAIN, INVALID_INPUT, NOTHING, UNAVAILABLE } from './reply.ts';
 import type { UssdRequest } from './request.ts';
-
-/** Shown when the caller continues a session that is over, expired or unreadable. */
-export const DIAL_AGAIN: UssdReply = { kind: 'end', text: 'Your session has ended. Please dial again.' };
 
 /** Options of `ussdGateway`. Exported as `UssdGatewayOptions`. */
 export interface UssdServiceOptions<C extends Conversation = Conversation> {
@@ -34,7 +33,7 @@ export interface UssdServiceOptions<C extends Conversation = Conversation> {
   readonly deadlineMs?: number;
   /** Called with the cause of an UNAVAILABLE, and the request that got it. */
   readonly onProblem?: (error: unknown, requestId: string | undefined) => void;
-  /** Called after each turn. */
+  /** Called after each turn, also one that failed or was refused. */
   readonly onTurn?: (turn: UssdTurn) => void;
   /** Shared tracking of a phone's sessions across instances. @default each process tracks its own */
   readonly notes?: SharedNotes | undefined;
@@ -45,13 +44,19 @@ export interface UssdServiceOptions<C extends Conversation = Conversation> {
 /** A completed turn, for metrics and logs. */
 export interface UssdTurn {
   readonly dialect: string;
+  /** The session's key in the store. */
+  readonly key: string;
   readonly phoneNumber: string;
   readonly requestId: string | undefined;
   /** Duration in milliseconds. */
   readonly ms: number;
   readonly reply: UssdReply['kind'];
-  /** Absent when nothing happened: the reply is a repeated one, or there is no session. */
+  /** Absent when nothing happened: the reply is a repeated one, the turn was refused or failed, or there is no session. */
   readonly move: TurnMove | undefined;
+  /** Why the request was refused: `unknown`, `not-yours`, `mismatch`, or words. */
+  readonly refused?: string | undefined;
+  /** What failed: an error code, why the record cannot be read, or `late` for a reply after the deadline. */
+  readonly failure?: string | undefined;
 }
 
 /** A session as shown to operators: without secrets, and with private values masked. */
@@ -149,17 +154,29 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
       return decision;
     };
     const startedAt = performance.now();
-    const result = await takeTurn(engine, { key, turnKey: dial.turnKey, decide, deadlineMs, requestId });
-    const reply = toReply(result);
-    // The turn is stored: failures from here on must not change the reply.
     const report = (error: unknown) => onProblem?.(error, requestId);
-    const move = result.kind === 'replied' ? result.move : undefined;
-    const ms = Math.round((performance.now() - startedAt) * 100) / 100;
+    // Failures of listeners must not change the reply.
+    const tell = ({ reply, move, refused, failure }: Pick<UssdTurn, 'reply' | 'move' | 'refused' | 'failure'>) => {
+      const ms = Math.round((performance.now() - startedAt) * 100) / 100;
+      const why = failure ?? (ms > deadlineMs ? 'late' : undefined);
+      const { phoneNumber } = request;
+      try {
+        onTurn?.({ dialect, key, phoneNumber, requestId, ms, reply, move, refused, failure: why });
+      } catch (error) {
+        report(error);
+      }
+    };
+    let result: TurnResult;
     try {
-      onTurn?.({ dialect, phoneNumber: request.phoneNumber, requestId, ms, reply: reply.kind, move });
+      result = await takeTurn(engine, { key, turnKey: dial.turnKey, decide, deadlineMs, requestId });
     } catch (error) {
-      report(error);
+      tell({ reply: 'end', move: undefined, failure: error instanceof TwinlineError ? error.code : 'internal error' });
+      throw error;
     }
+    const reply = toReply(result);
+    const move = result.kind === 'replied' ? result.move : undefined;
+    const failure = result.kind === 'unreadable' ? result.reason : findFailure(result);
+    tell({ reply: reply.kind, move, refused: result.kind === 'refused' ? result.reason : undefined, failure });
     // A simulated phone does not count against the caller with the same number.
     const phone = simulated ? `simulated ${request.phoneNumber}` : request.phoneNumber;
     if (reply.kind === 'end') phones.end(phone, key);
@@ -246,42 +263,10 @@ function toReply(result: TurnResult): UssdReply {
   return result.kind === 'refused' ? (REFUSALS[result.reason as DialRefusal] ?? DIAL_AGAIN) : DIAL_AGAIN;
 }
 
-async function hangUp(engine: Engine, key: string, request: UssdRequest): Promise<UssdReply> {
-  await endLive(engine, key, (session) => mayEnd(session, request));
-  return NOTHING;
+// What a repeated reply tells of has been told before.
+function findFailure(result: TurnResult): string | undefined {
+  return result.kind === 'replied' && !result.repeated ? result.ending?.error?.code : undefined;
 }
-
-// Serialised with the session's turns, so that it removes exactly the state it looked at.
-function endLive(engine: Engine, key: string, may: (session: SessionView) => boolean): Promise<boolean> {
-  return engine.inOrder(key, async () => {
-    const session = await viewLiving(engine, key);
-    const isEnding = session !== undefined && may(session);
-    if (isEnding) await engine.store.remove(key);
-    return isEnding;
-  });
-}
-
-/**
- * Ends a phone's live session for an operator: the caller's next input gets {@link DIAL_AGAIN}, and they may dial again.
- * False when there is no live session.
- */
-export function closeSession(engine: Engine, key: string): Promise<boolean> {
-  return endSession(engine, key, { reply: DIAL_AGAIN.text, door: CLOSED });
-}
-
-// Dialects without a phone number must quote the last screen, or name the session in their path.
-function mayEnd({ door, reply }: SessionView, { phoneNumber, serviceCode, lastReply }: UssdRequest): boolean {
-  const isSame = (value: string, json: unknown) => value === '' || value === json;
-  if (!isSame(phoneNumber, door.phoneNumber) || !isSame(serviceCode, door.serviceCode)) return false;
-  return lastReply === undefined || normalizeScreen(lastReply) === normalizeScreen(reply);
-}
-
-// Telecoms quote it with or without CON/END, and form encoding may turn line ends into any whitespace.
-const normalizeScreen = (screen: string) =>
-  screen
-    .replace(/^(CON|END)\s/, '')
-    .replace(/\s+/g, ' ')
-    .trim();
 
 async function readStatus(engine: Engine, key: string): Promise<UssdReply> {
   return (await viewLiving(engine, key)) ? { ...NOTHING, kind: 'continue' } : NOTHING;

@@ -7,14 +7,13 @@ import { accountServices } from '../../lib/account/services.ts';
 import { sharedSpray } from '../../lib/account/spray.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Conversation, Inspector } from '../../lib/engine/conversation.ts';
-import { createEngine, type Engine, type EngineProblem } from '../../lib/engine/engine.ts';
-import type { Service, Services } from '../../lib/engine/service.ts';
-import { isRewritten, keepSecrets } from '../../lib/engine/session/secret-calls.ts';
+import { createEngine, type Engine } from '../../lib/engine/engine.ts';
+import type { Services } from '../../lib/engine/service.ts';
+import { keepSecrets } from '../../lib/engine/session/secret-calls.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
 import { problemLine } from '../../lib/flow/format/problem.ts';
 import { httpServices } from '../../lib/http/service.ts';
 import type { Keyring } from '../../lib/keyring.ts';
-import { findRedactor } from '../../lib/redact.ts';
 import { sharedNotes } from '../../lib/store/shared-note.ts';
 import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
 import { type UssdService, type UssdTurn, ussdService } from '../../lib/ussd/service.ts';
@@ -30,8 +29,9 @@ import { isBuiltIn, lintedServices, loadServices } from '../menus/services.ts';
 import type { GivenStores } from '../stores/given.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from '../stores/stores.ts';
 import { tracedStores } from '../stores/traced.ts';
-import { Foreign, type Log } from '../telemetry/log.ts';
+import type { Log } from '../telemetry/log.ts';
 import { type AccountDesk, accountDesk } from '../ussd/account-desk.ts';
+import { logFailures, problemLog, type SessionFailure } from './failures.ts';
 import type { ServerParts } from './running-server.ts';
 
 export interface Host extends Pick<OpenedStores, 'places' | 'redis' | 'sessionClock' | 'clocks'> {
@@ -48,6 +48,8 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis' | 'sessionCl
   readonly desk: AccountDesk;
   /** Stands for a phone number where the number itself must not be written. */
   readonly alias: (phone: string) => string;
+  /** The same under each key of PIN_ENCRYPTION_KEY. */
+  readonly aliases: PinVault['aliases'];
   /** What flows may call. */
   readonly services: Services;
   /** Closes the stores. */
@@ -64,8 +66,10 @@ export interface HostOptions {
   readonly onProblem?: (where: 'ussd' | 'background' | 'account') => void;
   /** Counts sessions that ended because their phone began too many. */
   readonly onCrowded?: () => void;
-  /** Called with each turn of a phone that was answered. */
+  /** Called with each turn of a phone. */
   readonly onTurn?: ((turn: UssdTurn) => void) | undefined;
+  /** Called with the key of each session of a phone that met a failure of the server or a service. */
+  readonly onFailure?: ((failure: SessionFailure) => void) | undefined;
   /** Receives the inspection events of sessions. */
   readonly inspector?: Inspector | undefined;
   /** Stores and services that a program gives, and its rules for menus. */
@@ -166,7 +170,7 @@ async function build(
   logProblems(menus, log);
   if (menuFolder.mayBeEmpty && !menus.files.length && !machines.length)
     log.warn('there are no menus yet: write the first one at /studio');
-  const observed = logFailures(services, { log, production: config.production });
+  const observed = logFailures(services, { log, production: config.production, alias: vault.alias });
   const engine = createEngine<Conversation>({
     store: stores.snapshots,
     conversations: [...menus.compiled.values(), ...machines],
@@ -175,13 +179,7 @@ async function build(
     clock: sessionClock,
     ttlSeconds: config.ussd.ttlSeconds,
     inspector: options.inspector,
-    // The key of a session is left out: it may hold a phone number.
-    onProblem: ({ reason, error, call, requestId }) => {
-      // The log has it from the service itself.
-      if (reason === 'service') return;
-      onProblem?.('background');
-      log.error({ err: error, reason, call, requestId }, PROBLEM_WORDS[reason] ?? 'a stored session cannot go on');
-    },
+    onProblem: problemLog({ keyring, log, onFailure: options.onFailure, onProblem: () => onProblem?.('background') }),
   });
   const ussd = ussdService({
     engine,
@@ -201,7 +199,8 @@ async function build(
       log.debug('a USSD session ended: its phone has begun too many');
     },
   });
-  return { menuFolder, menuHome: home, menus, machines, engine, ussd, desk, alias: vault.alias, services: observed };
+  const { alias, aliases } = vault;
+  return { menuFolder, menuHome: home, menus, machines, engine, ussd, desk, alias, aliases, services: observed };
 }
 
 interface CallerOptions extends Pick<AccountsOptions, 'vault' | 'clock'> {
@@ -223,14 +222,6 @@ function openCallers({ documents }: Pick<Stores, 'documents'>, { vault, clock, l
     ...(spray && { shareSpray: spray }),
   });
 }
-
-const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } = {
-  background: 'background work of a session failed',
-  machine:
-    'a flow or machine failed on an answer or a timer: it goes on at the fail screen of the call, or its session has ended',
-  'other-key':
-    'a stored session cannot go on: it was sealed with another PIN_ENCRYPTION_KEY. Give all instances the same keys',
-};
 
 interface KeptAccounts {
   readonly callers: Accounts;
@@ -258,24 +249,4 @@ function logProblems(menus: Menus, log: Log): void {
   for (const problem of menus.problems) log.warn(problemLine(problem));
   for (const failure of menus.failures) log.warn(failure);
   if (listRefused(menus).length) log.warn('menus with errors are left out');
-}
-
-/** The same services, with every failure in the log: flows only see that something failed. */
-function logFailures(services: Services, { log, production }: { log: Log; production: boolean }): Services {
-  const watch = (name: string, service: Service): Service => {
-    return async (input, call) => {
-      try {
-        return await service(input, call);
-      } catch (error) {
-        // In development the author reads along; in production the words of others may hold what callers typed.
-        const redact = (text: string) => findRedactor(error)?.text(text) ?? text;
-        const message = !production && error instanceof Error ? { message: redact(error.message) } : {};
-        // Also an error of our own class is theirs when one of their services throws it.
-        const err = isBuiltIn(name) || isRewritten(error) ? error : new Foreign(error);
-        log.warn({ service: name, err, ...message }, 'a service failed');
-        throw error;
-      }
-    };
-  };
-  return Object.fromEntries(Object.entries(services).map(([name, service]) => [name, watch(name, service)]));
 }

@@ -8,6 +8,7 @@ import { DELIVERY, PROPOSAL } from '../../lib/domain/kinds.ts';
 import type { Engine } from '../../lib/engine/engine.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { sessionKeys } from '../../lib/engine/sessions.ts';
+import { nameSession, sessionSecret } from '../../lib/inspection/trace.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
 import { KEY_PREFIX } from '../../lib/ussd/keys.ts';
 import type { UssdTurn } from '../../lib/ussd/service.ts';
@@ -20,11 +21,13 @@ import type { MenuWatch } from '../menus/watch.ts';
 import type { Log } from '../telemetry/log.ts';
 import { counter, createMetrics, gauge, METRICS_TYPE, type Metrics } from '../telemetry/metrics.ts';
 import { processMetrics, SESSIONS_COUNTED, type StoredCounts } from '../telemetry/process-metrics.ts';
-import { serviceCalls, turnWatch } from '../telemetry/turn-watch.ts';
+import { serviceCalls, type TurnWatch, turnWatch } from '../telemetry/turn-watch.ts';
 
 export interface Observed {
   readonly metrics: Metrics;
   onTurn(turn: UssdTurn): void;
+  /** Sessions of phones that met a failure. */
+  readonly failures: Pick<TurnWatch, 'fail' | 'trouble'>;
   /** The same services, counted. */
   watchServices(services: Services): Services;
   /** Counts what they keep, too. */
@@ -44,13 +47,20 @@ export function observe(config: Config, { log, overload, clock }: ObserveOptions
     ...gauge('twinline_requests_in_flight', 'Requests in progress.', overload.inFlight),
     ...gauge('twinline_event_loop_delay_seconds', 'Event loop delay, 99th percentile.', overload.loopDelayMs / 1e3),
   ]);
-  const turns = turnWatch({ log, alias: pinVault(config).alias });
+  const secret = sessionSecret(config.keyring);
+  const turns = turnWatch({
+    log,
+    clock,
+    alias: pinVault(config).alias,
+    nameSession: (key) => nameSession(secret, key),
+  });
   const calls = serviceCalls();
   metrics.add(turns.metrics);
   metrics.add(calls.metrics);
   return {
     metrics,
     onTurn: turns.note,
+    failures: turns,
     watchServices: calls.watch,
     addStores: (engine, documents) => {
       const countStored = () => countIn(engine, documents);

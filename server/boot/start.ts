@@ -103,7 +103,7 @@ function openGroundedHost(config: Config, seams: Seams, ground: Ground): Promise
   const { metrics } = observed;
   return openHost(config, {
     ...{ dialects: Object.keys(adapters), parts, clock, log, stores: seams.stores, inspector: hub },
-    ...{ onProblem: metrics.problem, onTurn: observed.onTurn },
+    ...{ onProblem: metrics.problem, onTurn: observed.onTurn, onFailure: observed.failures.fail },
     services: (services) => observed.watchServices(hub ? recorder.watch(services) : services),
     onCrowded: () => metrics.refused('sessions'),
   });
@@ -117,7 +117,10 @@ async function openApp(opened: Opened, reloads: Reloads, { defer }: Disposables)
   const { engine, ussd, audit, stores } = host;
   const { documents } = stores;
   const { domain, agent, query } = services;
-  const inspector = ground.inspector.open({ engine, audit, flow: config.ussd.flow });
+  const inspector = ground.inspector.open({
+    ...{ engine, audit, flow: config.ussd.flow, trouble: ground.observed.failures.trouble },
+    aliases: host.aliases,
+  });
   const studio = config.studio
     ? await openStudio({
         ...{ home: host.menuHome, flow: config.ussd.flow, library: engine.library },

@@ -75,6 +75,10 @@ export const VERBS: Readonly<Record<string, ListedVerb>> = {
     summary: 'Show how the account of a phone number stands, or unlock it',
     load: async () => (await import('./verbs/account.ts')).accountVerb,
   },
+  caller: {
+    summary: 'Tell what happened to the caller with a phone number: turns, failures and living sessions',
+    load: async () => (await import('./verbs/caller.ts')).callerVerb,
+  },
   import: {
     summary: 'Bring domains, entities and protocols into a running server: 0 when every line was taken, 1 otherwise',
     load: async () => (await import('./verbs/import.ts')).importVerb,

@@ -190,13 +190,17 @@ const LEVELS: readonly { readonly least: number; readonly sign: string; readonly
 
 type LogFields = { readonly [field: string]: unknown };
 
-interface LogLine {
+export interface LogLine {
   readonly level: number;
   /** Milliseconds since 1970. */
   readonly time: number;
   readonly msg?: string;
   readonly [field: string]: unknown;
 }
+
+/** Whether a line tells of a turn of a phone, or of something that went wrong. */
+export const isTold = ({ level, turn, outcome }: LogLine): boolean =>
+  level >= WARN || turn !== undefined || outcome !== undefined;
 
 /** A JSON line of the log as lines for people, with the end of a line; what is no JSON as it is. */
 export function readableLine(json: string): string {

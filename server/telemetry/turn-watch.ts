@@ -2,6 +2,7 @@
 // to a screen than go on from it.
 
 import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../lib/clock.ts';
 import { growing } from '../../lib/common-limits.ts';
 import { toPath } from '../../lib/engine/machine/state-path.ts';
 import type { Service, Services } from '../../lib/engine/service.ts';
@@ -9,10 +10,15 @@ import { describeSpan, traced } from '../../lib/http/tracing.ts';
 import type { UssdTurn } from '../../lib/ussd/service.ts';
 import type { Log } from './log.ts';
 import { counter, createDurations, type Durations, histogram } from './metrics.ts';
+import { type TroubledSession, troubleRing } from './trouble.ts';
 
 export interface TurnWatch {
-  /** Takes each turn that was answered. Never throws. */
+  /** Takes each turn. Never throws. */
   note(turn: UssdTurn): void;
+  /** A session, by its key, met a failure that is no caller's. */
+  fail(failure: { readonly key: string; readonly reason: string }): void;
+  /** Sessions that failed, with their last turns. */
+  trouble(): readonly TroubledSession[];
   metrics(): readonly string[];
 }
 
@@ -23,16 +29,20 @@ const CALLERS_NAMED = 10_000;
 
 export interface TurnWatchOptions {
   readonly log: Pick<Log, 'info' | 'isLevelEnabled'>;
+  readonly clock: Pick<Clock, 'now'>;
   /** Stands for a phone number where the number itself must not be written. */
   readonly alias: (phone: string) => string;
+  /** Stands for the key of a session. */
+  readonly nameSession: (key: string) => string;
 }
 
-export function turnWatch({ log, alias }: TurnWatchOptions): TurnWatch {
+export function turnWatch({ log, clock, alias, nameSession }: TurnWatchOptions): TurnWatch {
   const shown = new Map<string, number>();
   const answered = new Map<string, number>();
   const ended = new Map<string, number>();
   const names = new LRUCache<string, string>(growing(CALLERS_NAMED));
   const isLogged = log.isLevelEnabled('info');
+  const ring = troubleRing();
 
   function count(counts: Map<string, number>, flow: string, path: string): void {
     const known = `flow="${flow}",screen="${path}"`;
@@ -49,19 +59,29 @@ export function turnWatch({ log, alias }: TurnWatchOptions): TurnWatch {
   }
 
   return {
-    note({ dialect, phoneNumber, requestId, ms, reply, move }) {
-      if (!move) return;
+    note({ dialect, key, phoneNumber, requestId, ms, reply: outcome, move, refused, failure }) {
+      const reason = failure ?? refused;
+      if (!move && reason === undefined) return;
+      const [session, caller, at] = [nameSession(key), nameCaller(phoneNumber), clock.now()];
+      if (failure !== undefined) ring.fail({ session, at, reason: failure });
+      if (!move) {
+        ring.note({ at, session, caller, turn: null, from: null, to: null, outcome, reason, requestId });
+        log.info({ caller, session, outcome, reason, ms, dialect, requestId }, 'a turn was not taken');
+        return;
+      }
       const { flow, version } = move;
-      const from = move.from === undefined ? undefined : toPath(move.from);
+      const from = move.from === undefined ? null : toPath(move.from);
       const to = toPath(move.to);
-      if (from !== undefined) count(answered, flow, from);
-      count(reply === 'end' ? ended : shown, flow, to);
+      if (from !== null) count(answered, flow, from);
+      count(outcome === 'end' ? ended : shown, flow, to);
       const places = { 'twinline.screen.from': from ?? '', 'twinline.screen.to': to };
-      describeSpan({ 'twinline.flow': flow, 'twinline.version': version, 'twinline.outcome': reply, ...places });
-      if (!isLogged) return;
-      const caller = nameCaller(phoneNumber);
-      log.info({ turn: `${flow}@${version}`, caller, from: from ?? null, to, outcome: reply, ms, dialect, requestId });
+      describeSpan({ 'twinline.flow': flow, 'twinline.version': version, 'twinline.outcome': outcome, ...places });
+      const turn = `${flow}@${version}`;
+      ring.note({ at, session, caller, turn, from, to, outcome, reason, requestId });
+      if (isLogged) log.info({ turn, caller, session, from, to, outcome, reason, ms, dialect, requestId });
     },
+    fail: ({ key, reason }) => ring.fail({ session: nameSession(key), at: clock.now(), reason }),
+    trouble: ring.list,
     metrics: () => [
       ...counter('twinline_screens_shown_total', 'Turns that showed a screen and wait for input.', shown),
       ...counter('twinline_screens_answered_total', 'Turns that left a screen.', answered),

@@ -150,7 +150,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/audit': room('lib lib/domain lib/domain/feed lib/domain/twin lib/store', 'lib/json server/telemetry'),
   'server/boot': room(
-    'lib lib/account lib/agent lib/delegation lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/telemetry server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
+    'lib lib/account lib/agent lib/delegation lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/inspection lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/telemetry server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
     'lib/flow/lint lib/store/redis server/plugins server/sockets',
   ),
   'server/cli': room(
@@ -171,7 +171,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/cli/verbs': room(
     'lib lib/account lib/agent lib/delegation lib/domain lib/domain/bulk lib/engine/session lib/flow/expression lib/gateway server/audit server/boot server/cli server/config server/doctor server/gateway server/http server/http/middleware server/move server/openapi server/plugins server/stores server/telemetry server/ussd server/web/studio',
-    'lib/store',
+    'lib/inspection lib/store',
   ),
   'server/config': room('lib lib/flow/expression lib/flow/format lib/http lib/store/redis'),
   'server/docs': room(
@@ -240,7 +240,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/web/browser': room('lib server/web/kit'),
   'server/web/browser/chat': room('lib server/web/browser', 'lib/agent/run lib/agent/session'),
-  'server/web/browser/inspector': room('lib/engine/machine server/web/browser', 'lib/inspection'),
+  'server/web/browser/inspector': room('lib/engine/machine server/web/browser', 'lib/inspection server/telemetry'),
   'server/web/browser/phone': room('lib/flow/run lib/ussd server/web/browser'),
   'server/web/browser/registry': room('server/web/browser server/web/registry', 'lib/domain/voting'),
   'server/web/browser/studio': room(
@@ -252,8 +252,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine',
   ),
   'server/web/inspector': room(
-    'lib lib/engine lib/engine/machine lib/flow/run lib/flow/testing lib/inspection lib/json lib/store/redis lib/ussd server/config server/http server/web server/web/diagram server/web/kit',
-    'lib/store server/audit',
+    'lib lib/account lib/engine lib/engine/machine lib/flow/run lib/flow/testing lib/inspection lib/json lib/store/redis lib/ussd server/config server/http server/web server/web/diagram server/web/kit',
+    'lib/store server/audit server/telemetry',
   ),
   'server/web/kit': room('lib server/http server/http/middleware server/web', 'lib/json lib/store'),
   'server/web/registry': room(

@@ -10,7 +10,8 @@ import { SimulatedClock } from '../../lib/clock.ts';
 import { createEngine } from '../../lib/engine/engine.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { memoryDocuments, memorySnapshots } from '../../lib/store/memory/index.ts';
-import { DIAL_AGAIN, ussdService } from '../../lib/ussd/service.ts';
+import { DIAL_AGAIN } from '../../lib/ussd/reply.ts';
+import { ussdService } from '../../lib/ussd/service.ts';
 import { KEYS, keyring, quickDigest } from '../account/support.ts';
 import { flowOf } from '../flow/phone.ts';
 

@@ -10,10 +10,11 @@ import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
 import type { UnknownSession } from '../../lib/ussd/dial.ts';
+import { closeSession } from '../../lib/ussd/hang-up.ts';
 import { ussdKey } from '../../lib/ussd/keys.ts';
 import { UNAVAILABLE } from '../../lib/ussd/reply.ts';
 import type { UssdRequest } from '../../lib/ussd/request.ts';
-import { closeSession, ussdService } from '../../lib/ussd/service.ts';
+import { ussdService } from '../../lib/ussd/service.ts';
 import { until } from '../support/until.ts';
 
 const test = suite('closed sessions');

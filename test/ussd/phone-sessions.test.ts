@@ -11,7 +11,8 @@ import { parseKeyring } from '../../lib/keyring.ts';
 import { memorySnapshots } from '../../lib/store/memory/index.ts';
 import { type SharedNotes, sharedNotes } from '../../lib/store/shared-note.ts';
 import type { SnapshotStore } from '../../lib/store/store.ts';
-import { DIAL_AGAIN, ussdService } from '../../lib/ussd/service.ts';
+import { DIAL_AGAIN } from '../../lib/ussd/reply.ts';
+import { ussdService } from '../../lib/ussd/service.ts';
 import { conversation } from '../simulation/machine.ts';
 
 const test = suite('sessions of a phone');

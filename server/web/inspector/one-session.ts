@@ -3,12 +3,11 @@
 import type { Engine } from '../../../lib/engine/engine.ts';
 import { toPath } from '../../../lib/engine/machine/state-path.ts';
 import { type SessionView, sessionKeyPages, showSession, viewLiving } from '../../../lib/engine/sessions.ts';
-import { identify } from '../../../lib/inspection/trace.ts';
+import { identify, nameSession } from '../../../lib/inspection/trace.ts';
 import type { Json, JsonObject } from '../../../lib/json/json.ts';
-import { shortMac } from '../../../lib/keyring.ts';
 import { MASK } from '../../../lib/redact.ts';
+import { closeSession } from '../../../lib/ussd/hang-up.ts';
 import { KEY_PREFIX } from '../../../lib/ussd/keys.ts';
-import { closeSession } from '../../../lib/ussd/service.ts';
 import type { Audit } from '../../audit/audit.ts';
 import { Refusal } from '../../http/errors.ts';
 import { PAGE_LIMITS } from '../limits.ts';
@@ -43,7 +42,7 @@ export async function showPrivate(
   if (key === undefined || !masked || !whole) return undefined;
   const values = listMasked(masked.rest.context, whole.rest.context);
   if (values.length === 0) return {};
-  const details = { ...nameSession(key, whole, secret), names: values.map(([name]) => name) };
+  const details = { ...describeSession(key, whole, secret), names: values.map(([name]) => name) };
   await audit.append({ action: 'session.private', by, details });
   return Object.fromEntries(values);
 }
@@ -57,12 +56,16 @@ export async function endCall(options: SessionOptions, { actor, by }: SessionReq
   const key = await findKey(options, { actor, prefix: KEY_PREFIX });
   const session = key === undefined ? undefined : await showSession(engine, key);
   if (key === undefined || !session) return false;
-  const details = { ...nameSession(key, session, secret), state: toPath(session.rest.state) };
+  const details = { ...describeSession(key, session, secret), state: toPath(session.rest.state) };
   await audit.append({ action: 'session.ended', by, details });
   return closeSession(engine, key);
 }
 
-function nameSession(key: string, { door, conversation }: Pick<SessionView, 'door' | 'conversation'>, secret: Buffer) {
+function describeSession(
+  key: string,
+  { door, conversation }: Pick<SessionView, 'door' | 'conversation'>,
+  secret: Buffer,
+) {
   const { actor, door: kind, label, caller = null } = identify(key, door, secret);
   return { actor, door: kind, session: label, caller, flow: conversation };
 }
@@ -86,7 +89,7 @@ async function findKey(
         'not-found',
         `It is not among the ${looked} living sessions that were looked at; there are more`,
       );
-    const key = keys.find((one) => one.startsWith(prefix) && shortMac(secret, [one]) === actor);
+    const key = keys.find((one) => one.startsWith(prefix) && nameSession(secret, one) === actor);
     if (key !== undefined) return key;
     looked += keys.length;
   }

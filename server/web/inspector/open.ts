@@ -1,14 +1,16 @@
 // Opens the inspector of a server: the hub for the engines, and the machines that the page shows.
 
+import type { PinVault } from '../../../lib/account/pin.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Engine } from '../../../lib/engine/engine.ts';
 import { type FeedSource, feed } from '../../../lib/inspection/feed.ts';
 import { createHub, type Hub } from '../../../lib/inspection/hub.ts';
-import { listOpenSessions } from '../../../lib/inspection/trace.ts';
+import { listOpenSessions, sessionSecret } from '../../../lib/inspection/trace.ts';
 import type { Keyring } from '../../../lib/keyring.ts';
 import type { RedisConnection } from '../../../lib/store/redis/connection.ts';
 import type { Audit } from '../../audit/audit.ts';
 import { eventStreams } from '../../http/event-streams.ts';
+import type { TroubledSession } from '../../telemetry/trouble.ts';
 import { type Drawings, drawings } from '../diagram/drawings.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { findCallers } from './callers.ts';
@@ -34,6 +36,10 @@ export interface InspectorSources {
   readonly audit: Audit;
   /** The flow that a dial starts. */
   readonly flow: string;
+  /** What the log calls a phone number, under each key. */
+  readonly aliases: PinVault['aliases'];
+  /** Sessions of this process in which something failed. */
+  readonly trouble: () => readonly TroubledSession[];
 }
 
 export interface InspectorOptions {
@@ -44,7 +50,7 @@ export interface InspectorOptions {
 
 /** Creates an inspector. */
 export function createInspector({ keyring, clock, onProblem }: InspectorOptions): Inspector {
-  const secret = keyring.subkey('inspector/v1')!;
+  const secret = sessionSecret(keyring);
   let instances: Instances | undefined;
   let diagrams: Drawings | undefined;
   let socket: StatelySocket | undefined;
@@ -62,7 +68,7 @@ export function createInspector({ keyring, clock, onProblem }: InspectorOptions)
   };
   return {
     hub,
-    open({ engine, audit, flow }) {
+    open({ engine, audit, flow, aliases, trouble }) {
       const machines = listMachines(engine.library);
       diagrams = drawings(machines);
       const openSessions = (signal: AbortSignal) => listOpenSessions(engine, { secret, signal });
@@ -71,7 +77,7 @@ export function createInspector({ keyring, clock, onProblem }: InspectorOptions)
       const options: SessionOptions = { engine, audit, secret };
       const reveal = (request: SessionRequest) => showPrivate(options, request);
       const end = (request: SessionRequest) => endCall(options, request);
-      const search = (digits: string) => findCallers({ engine, secret }, digits);
+      const search = (digits: string) => findCallers({ engine, secret, aliases, trouble }, digits);
       return {
         ...source,
         machines,
@@ -79,6 +85,7 @@ export function createInspector({ keyring, clock, onProblem }: InspectorOptions)
         streams,
         socket,
         flow,
+        trouble,
         showPrivate: reveal,
         endCall: end,
         findCallers: search,

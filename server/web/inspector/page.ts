@@ -34,6 +34,9 @@ export function inspectorPage(flow: string): PageContent {
 <label><span class="hidden">Which</span><select id="filter-standing"></select></label></div>
 <ul id="sessions" class="lines stack"></ul>
 <p id="quiet" class="quiet"></p>
+<h2 class="caps">Trouble</h2>
+<p class="quiet">Sessions in which something failed, with their last turns: of this process, the last 100.</p>
+<ul id="trouble" class="lines stack"></ul>
 </aside>
 <section id="stage" class="card" aria-label="Diagram">
 <div class="row small"><h2 id="machine">…</h2><span id="part-shown" class="quiet"></span>

@@ -4,12 +4,10 @@ import type { Context } from 'koa';
 import { isFlow } from '../../../lib/flow/run/compile.ts';
 import { writeFlowTests } from '../../../lib/flow/testing/update.ts';
 import { type FeedSource, feed } from '../../../lib/inspection/feed.ts';
-import { sessionMessage } from '../../../lib/inspection/stately.ts';
 import type { JsonObject } from '../../../lib/json/json.ts';
 import { record, type Schema } from '../../../lib/json/schema.ts';
 import { readInput } from '../../http/check-input.ts';
 import {
-  JSON_BODY_ANSWERS,
   jsonTypes,
   PAGE,
   PAGE_LIMITED,
@@ -26,14 +24,14 @@ import { takeUpgrade } from '../../http/upgrades.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { pageRoute } from '../kit/frame.ts';
 import { PAGE_LIMITS } from '../limits.ts';
-import { CALLER_DIGITS, type FoundCallers } from './callers.ts';
+import { CALLER_ROUTES, type CallerDoor } from './caller-routes.ts';
 import { makeFlowTest } from './flow-test.ts';
 import type { Machines } from './machines.ts';
 import type { SessionRequest } from './one-session.ts';
 import { inspectorPage, sendStatelyPage } from './page.ts';
 import type { StatelySocket } from './socket.ts';
 
-export interface InspectorDoor extends FeedSource {
+export interface InspectorDoor extends FeedSource, CallerDoor {
   readonly machines: Machines;
   readonly drawings: Pick<Drawings, 'svg' | 'draw'>;
   readonly streams: EventStreams;
@@ -42,17 +40,9 @@ export interface InspectorDoor extends FeedSource {
   readonly showPrivate: (request: SessionRequest) => Promise<JsonObject | undefined>;
   /** False if there is no such live session of a phone. */
   readonly endCall: (request: SessionRequest) => Promise<boolean>;
-  readonly findCallers: (digits: string) => Promise<FoundCallers>;
   /** The flow that a dial starts; the page shows it first. */
   readonly flow: string;
 }
-
-/** Query for callers. */
-const NUMBER: Schema = {
-  type: 'string',
-  pattern: `^\\+?\\d{${CALLER_DIGITS},15}$`,
-  description: `${CALLER_DIGITS} to 15 digits, with or without + before them: a number, or its last digits`,
-};
 
 const HELLO = 'retry: 1000\n: what is stored here is shown from now on\n\n';
 
@@ -75,7 +65,7 @@ const SVG: RouteAnswer = {
 export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
   tag: 'Inspector',
   description:
-    'Sessions, proposals, delegations and runs as they happen, for operators and pages of this server alone. All but one of them only read, and nothing is noted while nobody watches. Secrets are left out, private values are masked, phone numbers are shortened, and nothing is shown of what people write to the agent.',
+    'Sessions, proposals, delegations and runs as they happen, for operators and pages of this server alone. All but one of them only read, and while nobody watches, only the last turns of sessions that failed are remembered. Secrets are left out, private values are masked, phone numbers are shortened, and nothing is shown of what people write to the agent.',
   access: 'operator',
   parameters: {
     file: { description: 'The id of a machine, and `.svg`', schema: { type: 'string', examples: ['main.svg'] } },
@@ -155,40 +145,7 @@ export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
       answers: { 200: { description: 'The file', types: jsonTypes(record('A file', { name: TEXT, text: TEXT })) } },
       handle: flowTest,
     },
-    {
-      method: 'POST',
-      path: '/inspector/callers',
-      id: 'findCallers',
-      summary: 'Living sessions of the callers whose number is this, or ends with it',
-      description: 'The number is sent in a body, so that it stands in no log; answers hold shortened ones only.',
-      body: {
-        types: jsonTypes(record('A number', { number: NUMBER })),
-        example: { number: '0001' },
-      },
-      answers: {
-        ...JSON_BODY_ANSWERS,
-        200: {
-          description: 'What was found',
-          types: jsonTypes(
-            record('Sessions', {
-              sessions: {
-                type: 'array',
-                description: 'As the stream tells of sessions',
-                items: { type: 'object', additionalProperties: true },
-              },
-              searched: { type: 'integer', description: 'Living sessions that were looked at' },
-              isCut: { type: 'boolean', description: 'Whether there are more that were not looked at' },
-            }),
-          ),
-        },
-      },
-      handle: async (ctx, { findCallers, now }) => {
-        const { number } = readInput<{ body: { number: string } }>(ctx).body;
-        const { sessions, ...counts } = await findCallers(number.replace('+', ''));
-        ctx.set('Cache-Control', 'no-store');
-        ctx.body = { ...counts, sessions: sessions.map((one) => sessionMessage(one, undefined, now())) };
-      },
-    },
+    ...CALLER_ROUTES,
     {
       method: 'POST',
       path: '/inspector/sessions/:actor/private',

@@ -172,6 +172,7 @@ test(SIGNS.service.trouble, () =>
       assert.is(await page.locator('#sessions', { hasText: SIGNS.service.page.says }).count(), 0);
       assert.match(await server.ussd({ ...DIAL, text: '1' }), 'Sorry');
       await page.locator('#sessions .where', { hasText: SIGNS.service.page.says }).waitFor();
+      await page.locator('#trouble summary', { hasText: 'service shop.buy ERR_SERVICE' }).waitFor();
       await expectSigns(watch(server), SIGNS.service);
     });
   }),

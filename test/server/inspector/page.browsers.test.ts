@@ -49,6 +49,17 @@ const taken = (page: Page) =>
     edges.map((edge) => `${edge.getAttribute('data-from')} ${edge.getAttribute('data-to')}`),
   );
 
+// First: nobody has watched yet.
+test('a session that nobody watched shows its screen; nothing that failed is said so', async () => {
+  const caller = phone();
+  await caller.say();
+  await caller.say('2');
+  const { page } = await watching(caller.label);
+  await told(page, '#screen', /^Account\n1\. Log in/);
+  assert.is(await page.textContent('#moment'), 'nothing yet');
+  await told(page, '#trouble', /Nothing has failed/);
+});
+
 test('who dials is followed: the state lights up, the way there, the screen, the events, the variables', async () => {
   const caller = phone();
   const seen = await watching(caller.label);

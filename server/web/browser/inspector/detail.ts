@@ -43,7 +43,7 @@ export function sessionDetail({ onEvent }: { readonly onEvent: (id: string) => v
           ? event.machine
           : 'No session chosen';
       copy.hidden = session?.door !== 'ussd' || !isFlow;
-      findElement('screen').textContent = event?.reply ?? '–';
+      findElement('screen').textContent = (event ?? session)?.reply ?? '–';
       // Redrawn only if there is something new: a list that moves cannot be read.
       const state = JSON.stringify([session?.actor, events.length, events.at(-1)?.id, event?.id]);
       if (state === shown) return;

@@ -8,6 +8,7 @@ import { sideLists } from './lists.ts';
 import { listenForKeys, readView, writeView } from './navigation.ts';
 import { matchesWords, sessionSearch } from './search.ts';
 import { createStore, type ListedMachine, openStream, type TraceEvent } from './store.ts';
+import { troubleList } from './trouble.ts';
 
 startHeader();
 
@@ -16,7 +17,7 @@ const { session: named, ...view } = readView();
 let machines: readonly ListedMachine[] = [];
 /** Follows the newest session until one is selected. */
 let followedLabel = view.actor === undefined && view.at === undefined ? (named ?? '') : undefined;
-const search = sessionSearch({ onChange: scheduleRender, onFound: store.add });
+const search = sessionSearch({ onChange: scheduleRender, onFound: store.add, onTrouble: troubleList() });
 const drawing = drawingView({ onOpen: showSessionsAt });
 const side = sideLists({ onMachine: chooseMachine, onSession: chooseSession });
 const detail = sessionDetail({ onEvent: goTo });

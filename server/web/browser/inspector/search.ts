@@ -2,6 +2,7 @@
 
 import { splitPath } from '../../../../lib/engine/machine/state-path.ts';
 import type { StatelyMessage } from '../../../../lib/inspection/stately.ts';
+import type { TroubledSession } from '../../../telemetry/trouble.ts';
 import { element, findElement } from '../element.ts';
 import type { ListedMachine, ListedSession } from './store.ts';
 
@@ -19,9 +20,11 @@ export interface SearchListeners {
   readonly onChange: () => void;
   /** Sessions found by the server. */
   readonly onFound: (message: StatelyMessage) => void;
+  /** Sessions of the number in which something failed; undefined when no number is searched any more. */
+  readonly onTrouble: (sessions: readonly TroubledSession[] | undefined) => void;
 }
 
-export function sessionSearch({ onChange, onFound }: SearchListeners) {
+export function sessionSearch({ onChange, onFound, onTrouble }: SearchListeners) {
   const words = findElement<HTMLInputElement>('search');
   const status = findElement('searched');
   const machine = findElement<HTMLSelectElement>('filter-machine');
@@ -41,6 +44,7 @@ export function sessionSearch({ onChange, onFound }: SearchListeners) {
     found = new Set();
     asked = words.value.trim();
     status.textContent = '';
+    onTrouble(undefined);
     if (DIGITS.test(asked)) timer = setTimeout(() => void askForCallers(asked), QUIET_MS);
     onChange();
   });
@@ -54,15 +58,19 @@ export function sessionSearch({ onChange, onFound }: SearchListeners) {
       status.textContent = 'The server could not look for this number.';
       return;
     }
-    const { sessions, searched, isCut } = (await answer.json()) as {
+    const { sessions, searched, isCut, callers, trouble } = (await answer.json()) as {
       sessions: readonly StatelyMessage[];
       searched: number;
       isCut: boolean;
+      callers: readonly { readonly caller: string }[];
+      trouble: readonly TroubledSession[];
     };
     found = new Set(sessions.map(({ sessionId }) => sessionId));
     for (const message of sessions) onFound(message);
     const whole = isCut ? `the first ${searched}` : `${searched}`;
-    status.textContent = `${sessions.length} of ${whole} living sessions: the number is ${number} or ends so.`;
+    const inLog = callers.length ? ` In the log: caller ${callers.map(({ caller }) => caller).join(', ')}.` : '';
+    status.textContent = `${sessions.length} of ${whole} living sessions: the number is ${number} or ends so.${inLog}`;
+    if (callers.length) onTrouble(trouble);
     onChange();
   }
 

@@ -1,0 +1,46 @@
+// Ends of phone sessions without a turn: the caller hung up, the phone began too many, or an operator ended it.
+
+import type { Engine } from '../engine/engine.ts';
+import { endSession, type SessionView, viewLiving } from '../engine/sessions.ts';
+import type { UssdReply } from './adapter.ts';
+import { CLOSED } from './dial.ts';
+import { DIAL_AGAIN, NOTHING } from './reply.ts';
+import type { UssdRequest } from './request.ts';
+
+/** A telecom gateway says that the caller has hung up. */
+export async function hangUp(engine: Engine, key: string, request: UssdRequest): Promise<UssdReply> {
+  await endLive(engine, key, (session) => mayEnd(session, request));
+  return NOTHING;
+}
+
+/** Removes a live session; serialised with its turns, so that it removes exactly the state it looked at. */
+export function endLive(engine: Engine, key: string, may: (session: SessionView) => boolean): Promise<boolean> {
+  return engine.inOrder(key, async () => {
+    const session = await viewLiving(engine, key);
+    const isEnding = session !== undefined && may(session);
+    if (isEnding) await engine.store.remove(key);
+    return isEnding;
+  });
+}
+
+/**
+ * Ends a phone's live session for an operator: the caller's next input gets {@link DIAL_AGAIN}, and they may dial again.
+ * False when there is no live session.
+ */
+export function closeSession(engine: Engine, key: string): Promise<boolean> {
+  return endSession(engine, key, { reply: DIAL_AGAIN.text, door: CLOSED });
+}
+
+// Dialects without a phone number must quote the last screen, or name the session in their path.
+function mayEnd({ door, reply }: SessionView, { phoneNumber, serviceCode, lastReply }: UssdRequest): boolean {
+  const isSame = (value: string, json: unknown) => value === '' || value === json;
+  if (!isSame(phoneNumber, door.phoneNumber) || !isSame(serviceCode, door.serviceCode)) return false;
+  return lastReply === undefined || normalizeScreen(lastReply) === normalizeScreen(reply);
+}
+
+// Telecoms quote it with or without CON/END, and form encoding may turn line ends into any whitespace.
+const normalizeScreen = (screen: string) =>
+  screen
+    .replace(/^(CON|END)\s/, '')
+    .replace(/\s+/g, ' ')
+    .trim();
