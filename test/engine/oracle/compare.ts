@@ -66,6 +66,7 @@ async function follow(theirs: InMemory, ours: Durable, { script, isAsleep = fals
       await ours.send(event);
     }
     await ours.wake();
+    if (theirs.mayLoop && ours.look().error === 'ERR_TURN_LIMIT') return false;
     same(theirs, ours, `after step ${at + 1}, ${event?.type ?? 'a look'}`);
   }
   return true;

@@ -43,6 +43,8 @@ export type Behaviours = { readonly [name: string]: Behaviour };
 /** Events that one moment may hold; with more of them it is a loop without end. */
 const EVENTS_PER_MOMENT = 60;
 const MICROSTEPS = 100;
+/** Calls of a case: a chain of more is a loop as well. */
+const CALLS = 20;
 
 interface Wait {
   readonly at: number;
@@ -67,8 +69,9 @@ class StepClock {
   }
 
   isIncomparable = false;
-  /** Events since the machine last rested: since one from outside, or a timer that made it wait. */
-  #chain = 0;
+  /** Events since the last one from outside. */
+  chain = 0;
+  #calls = 0;
   readonly #living = new Set<string>();
 
   /**
@@ -76,7 +79,7 @@ class StepClock {
    * belongs to nobody, and its failure still ends the machine: such a case cannot be compared.
    */
   beginCall(id: string): void {
-    if (this.#living.has(id)) this.isIncomparable = true;
+    if (++this.#calls > CALLS || this.#living.has(id)) this.isIncomparable = true;
     this.#living.add(id);
   }
 
@@ -84,13 +87,8 @@ class StepClock {
     this.#living.delete(id);
   }
 
-  rest(): void {
-    this.#chain = 0;
-  }
-
-  // The engine takes a chain of calls, timers without delay and events of its own for a loop, however long the calls take.
   count(): void {
-    if (++this.#chain > ENGINE_LIMITS.hopsPerTurn) this.isIncomparable = true;
+    this.chain++;
     if (++this.#ran <= EVENTS_PER_MOMENT) return;
     this.isIncomparable = true;
     throw new EndlessLoop();
@@ -123,6 +121,8 @@ export interface InMemory {
   look(): Standing;
   /** A guard or action has thrown, or its transitions form a cycle. */
   readonly hasThrown: boolean;
+  /** So many events led to each other that the engine may take them for a loop: of calls, however long those take. */
+  readonly mayLoop: boolean;
   /** It is not to be compared any further: what it does has no end, or XState has lost one of its calls. */
   readonly isIncomparable: boolean;
 }
@@ -152,13 +152,7 @@ export function inMemory(machine: AnyStateMachine, behaviours: Behaviours, input
   const actor = createActor(whole, {
     input: input as never,
     clock: {
-      setTimeout: (run: () => void, ms: number) => {
-        const fire = () => {
-          if (ms > 0) clock.rest();
-          run();
-        };
-        return clock.wait(ms, 0, fire) as never;
-      },
+      setTimeout: (run: () => void, ms: number) => clock.wait(ms, 0, run) as never,
       clearTimeout: (wait: unknown) => {
         clock.waits = clock.waits.filter((other) => other !== wait);
       },
@@ -190,12 +184,14 @@ export function inMemory(machine: AnyStateMachine, behaviours: Behaviours, input
       return actor.getSnapshot().error instanceof Error;
     },
     advance: (ms) => guarded(() => clock.advance(ms)),
-    send: (event) =>
-      guarded(() => {
-        clock.rest();
-        actor.send(event);
-      }),
+    send: (event) => {
+      clock.chain = 0;
+      guarded(() => actor.send(event));
+    },
     look,
+    get mayLoop() {
+      return clock.chain >= ENGINE_LIMITS.hopsPerTurn;
+    },
     get isIncomparable() {
       return clock.isIncomparable;
     },
