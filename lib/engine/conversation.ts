@@ -88,6 +88,8 @@ export interface Conversation {
   readonly isPrivate?: boolean;
   /** The texts of the private values in a context: what the error of a service may quote, and no log may hold. */
   privateIn?(context: JsonObject): readonly string[];
+  /** The language of its texts, for those who count turns. @default they do not tell languages apart */
+  language?(context: JsonObject): string;
   /** Milliseconds of silence after which a session is forgotten, where that is sooner than the engine's. */
   readonly ttlMs?: number;
   /** A rest of an older version in terms of this one, or undefined when it has no place here. */

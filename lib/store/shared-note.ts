@@ -14,6 +14,8 @@ export interface SharedNotes {
    * COMMON_LIMITS.conflictsPerTurn tries, and ERR_STORE.
    */
   change<T extends Json>(key: string, change: (note: T | undefined) => T): Promise<T>;
+  /** The note; undefined where there is none. Rejects with ERR_STORE. */
+  read<T extends Json>(key: string): Promise<T | undefined>;
 }
 
 export interface SharedNotesOptions {
@@ -25,6 +27,10 @@ export interface SharedNotesOptions {
 
 export function sharedNotes({ store, clock, keepMs }: SharedNotesOptions): SharedNotes {
   return {
+    async read<T extends Json>(key: string) {
+      const entry = await store.load(key);
+      return entry && (JSON.parse(entry.record) as T);
+    },
     async change<T extends Json>(key: string, change: (note: T | undefined) => T): Promise<T> {
       let last: { readonly revision: number; readonly noted: T | undefined } = { revision: 0, noted: undefined };
       for (let tries = 0; tries < COMMON_LIMITS.conflictsPerTurn; tries++) {

@@ -15,6 +15,9 @@ export function simulatedKey(dialect: string, sessionId: string): string {
   return ussdKey(`simulated/${dialect}`, sessionId);
 }
 
+/** Whether this is the key of a simulated phone's session. */
+export const isSimulatedKey = (key: string): boolean => key.startsWith(`${KEY_PREFIX}simulated/`);
+
 /** The session id in a key. */
 export function readSessionKey(key: string): string {
   return key.slice(key.indexOf(':', KEY_PREFIX.length) + 1);

@@ -27,7 +27,7 @@ export interface PhoneSessionsOptions {
 }
 
 export interface SharedPhones {
-  readonly notes: SharedNotes;
+  readonly notes: Pick<SharedNotes, 'change'>;
   /** The note's key for a phone; must not reveal the number. */
   readonly name: (phone: string) => string;
   /** Called when the store fails; this process goes on tracking by itself. */

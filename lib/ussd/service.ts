@@ -36,7 +36,7 @@ export interface UssdServiceOptions<C extends Conversation = Conversation> {
   /** Called after each turn, also one that failed or was refused. */
   readonly onTurn?: (turn: UssdTurn) => void;
   /** Shared tracking of a phone's sessions across instances. @default each process tracks its own */
-  readonly notes?: SharedNotes | undefined;
+  readonly notes?: Pick<SharedNotes, 'change'> | undefined;
   /** A session was ended because its phone started more than USSD_LIMITS.sessionsPerPhone. */
   readonly onCrowded?: () => void;
 }

@@ -51,6 +51,7 @@ import { openApiDocument } from '../openapi/document.ts';
 import type { Door as SocketDoor } from '../sockets/socket-server.ts';
 import type { Log } from '../telemetry/log.ts';
 import { gauge, type Metrics } from '../telemetry/metrics.ts';
+import type { UsageCounts } from '../usage/counts.ts';
 import type { AccountDesk } from '../ussd/account-desk.ts';
 import { USSD_BASE } from '../ussd/dialects.ts';
 import { forbiddenGateways, type UssdGateways } from '../ussd/gateways.ts';
@@ -69,6 +70,7 @@ export interface AppDeps {
   readonly ussd: UssdService;
   readonly gateways: UssdGateways;
   readonly desk: AccountDesk;
+  readonly usage: UsageCounts;
   readonly notes: OperatorNotes | undefined;
   readonly adapters: Readonly<Record<string, Adapter>>;
   readonly health: Health;
@@ -220,7 +222,7 @@ function openRouter(deps: AppDeps, { declared, operators, phones }: RouterParts)
     deps: { health, clock, environment: config.environment, sendHome: toolPages.sendHome },
   });
   addRoutes(router, operatorRouteGroup({ metrics: config.metricsPort === undefined }), {
-    deps: { ussd: deps.ussd, desk: deps.desk, notes: deps.notes, metrics },
+    deps: { ussd: deps.ussd, desk: deps.desk, notes: deps.notes, metrics, usage: deps.usage, clock },
     guards: { operator: operators },
   });
   addRoutes(router, PAGE_FILE_ROUTES, { deps: undefined });

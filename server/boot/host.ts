@@ -30,6 +30,7 @@ import type { GivenStores } from '../stores/given.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from '../stores/stores.ts';
 import { tracedStores } from '../stores/traced.ts';
 import type { Log } from '../telemetry/log.ts';
+import { USAGE_KEEP_MS, type UsageCounts, usageCounts } from '../usage/counts.ts';
 import { type AccountDesk, accountDesk } from '../ussd/account-desk.ts';
 import { logFailures, problemLog, type SessionFailure } from './failures.ts';
 import type { ServerParts } from './running-server.ts';
@@ -46,6 +47,7 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis' | 'sessionCl
   readonly audit: Audit;
   /** What operators can do for callers. */
   readonly desk: AccountDesk;
+  readonly usage: UsageCounts;
   /** Stands for a phone number where the number itself must not be written. */
   readonly alias: (phone: string) => string;
   /** The same under each key of PIN_ENCRYPTION_KEY. */
@@ -92,16 +94,22 @@ export async function openHost(config: Config, options: HostOptions): Promise<Ho
   const isShared = redis !== undefined || options.parts?.stores?.snapshots !== undefined;
   try {
     await prepareStores({ snapshots: stores.snapshots, documents: stores.documents, redis }, keyring);
+    const usage = usageCounts({
+      notes: sharedNotes({ store: stores.snapshots, clock: sessionClock, keepMs: USAGE_KEEP_MS }),
+      clock: sessionClock,
+      onProblem: (error) => options.log.debug({ err: error }, 'counts of turns wait for the store'),
+    });
     const audit = auditLog({ documents: stores.documents, keyring, clock, log: options.log });
     // Before anything is done that is noted: what the journal holds by then is of an earlier version.
     await audit.readCursor();
     return {
-      ...(await build(config, options, { stores, keyring, clock, sessionClock, isShared, audit })),
-      ...{ audit, sessionClock, clocks },
+      ...(await build(config, options, { stores, keyring, clock, sessionClock, isShared, audit, usage })),
+      ...{ audit, usage, sessionClock, clocks },
       stores,
       places,
       redis,
       close: async () => {
+        await usage.close();
         await audit.close();
         await close();
       },
@@ -126,6 +134,7 @@ interface HostDeps {
   readonly clock: Clock;
   readonly sessionClock: Clock;
   readonly audit: Audit;
+  readonly usage: UsageCounts;
   /** Whether other instances have the same sessions. */
   readonly isShared: boolean;
 }
@@ -133,7 +142,7 @@ interface HostDeps {
 async function build(
   config: Config,
   options: HostOptions,
-  { stores, keyring, clock, sessionClock, isShared, audit }: HostDeps,
+  { stores, keyring, clock, sessionClock, isShared, audit, usage }: HostDeps,
 ) {
   const { log, onProblem, onCrowded, parts = {}, services: between = (services) => services } = options;
   const vault = openVault(keyring, options);
@@ -189,7 +198,10 @@ async function build(
     deadlineMs: config.ussd.deadlineMs,
     ...(options.dialects && { dialects: options.dialects }),
     notes: isShared ? sharedNotes({ ...noting, keepMs: USSD_LIMITS.phoneNoteMs }) : undefined,
-    ...(options.onTurn && { onTurn: options.onTurn }),
+    onTurn: (turn) => {
+      usage.note(turn);
+      options.onTurn?.(turn);
+    },
     onProblem: (error, requestId) => {
       onProblem?.('ussd');
       log.error({ err: error, requestId }, 'a USSD turn failed');

@@ -136,6 +136,7 @@ async function openApp(opened: Opened, reloads: Reloads, { defer }: Disposables)
     ...{ config, ussd, operators, adapters, health, overload, metrics, log, clock, query },
     gateways: ussdGateways(config.ussd.gateways, { dialects: Object.keys(adapters), clock }),
     desk: host.desk,
+    usage: host.usage,
     notes: config.operatorTokens.length ? operatorNotes(host) : undefined,
     redis: host.redis,
     routes: seams.routes,

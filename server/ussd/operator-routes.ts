@@ -9,10 +9,11 @@ import { readInput } from '../http/check-input.ts';
 import { PLAIN_ANSWERS, REFUSED, UNKNOWN } from '../http/common-answers.ts';
 import type { Route, RouteGroup } from '../http/route-table.ts';
 import { METRICS_TYPE, type Metrics } from '../telemetry/metrics.ts';
+import { USAGE_PARAMETERS, USAGE_ROUTE, type UsageDeps } from '../usage/routes.ts';
 import type { AccountDesk } from './account-desk.ts';
 import { SESSION } from './dialect-bodies.ts';
 
-export interface UssdOperatorDeps {
+export interface UssdOperatorDeps extends UsageDeps {
   readonly ussd: UssdService;
   readonly desk: AccountDesk;
   /** Undefined without operator tokens: access is then limited to this machine and not audited. */
@@ -123,7 +124,10 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
     description:
       'Requires OPERATOR_TOKEN if it is set. If not: open to this machine in development, 404 in production.',
     access: 'operator',
-    parameters: { sessionId: { description: 'The id that the telecom gateway assigned', schema: SESSION } },
+    parameters: {
+      sessionId: { description: 'The id that the telecom gateway assigned', schema: SESSION },
+      ...USAGE_PARAMETERS,
+    },
     answers: {
       ...PLAIN_ANSWERS,
       401: {
@@ -189,6 +193,7 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
           ctx.body = await desk.unlock(readInput<PhoneInput>(ctx).body.phoneNumber, ctx.state.operator);
         },
       }),
+      USAGE_ROUTE,
       ...(metrics ? [METRICS_ROUTE] : []),
     ],
   };

@@ -25,6 +25,7 @@ export const FLOORS: readonly string[] = [
   'lib/index.ts',
   'server/config server/telemetry',
   'server/audit server/http server/menus',
+  'server/usage',
   'server/gateway server/openapi server/stores server/user server/ussd',
   'server/health server/move server/plugins server/sockets',
   'server/agent server/web',
@@ -150,7 +151,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/audit': room('lib lib/domain lib/domain/feed lib/domain/twin lib/store', 'lib/json server/telemetry'),
   'server/boot': room(
-    'lib lib/account lib/agent lib/delegation lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/inspection lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/telemetry server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
+    'lib lib/account lib/agent lib/delegation lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/inspection lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/telemetry server/usage server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
     'lib/flow/lint lib/store/redis server/plugins server/sockets',
   ),
   'server/cli': room(
@@ -230,8 +231,9 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/json lib/store server/telemetry',
   ),
   'server/user': room('lib lib/domain lib/json server/config server/http', 'lib/agent lib/delegation'),
+  'server/usage': room('lib/engine/machine lib/json lib/ussd server/http', 'lib lib/store'),
   'server/ussd': room(
-    'lib lib/account lib/flow/expression lib/json lib/ussd server/config server/http server/telemetry',
+    'lib lib/account lib/flow/expression lib/json lib/ussd server/config server/http server/telemetry server/usage',
     'server/audit server/http/middleware',
   ),
   'server/web': room(

@@ -21,7 +21,7 @@ const keyring = parseKeyring('00112233445566778899aabbccddeeff0123456789abcdeffe
 
 interface DoorParts {
   readonly store?: SnapshotStore;
-  readonly notes?: SharedNotes;
+  readonly notes?: Pick<SharedNotes, 'change'>;
   readonly onTurn?: () => void;
 }
 
@@ -51,7 +51,7 @@ function instances() {
     return store.commit(...given);
   };
   const shared = sharedNotes({ store: { load: store.load, commit }, clock: systemClock, keepMs: 60_000 });
-  const notes: SharedNotes = {
+  const notes: Pick<SharedNotes, 'change'> = {
     change: async (...given) => {
       busy++;
       return shared.change(...given).finally(() => busy--);

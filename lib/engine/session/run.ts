@@ -9,7 +9,7 @@ import type { Engine } from '../engine.ts';
 import type { Completion } from '../later.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import type { ServiceAnswer } from '../machine/step.ts';
-import { sessionWriter } from './commit.ts';
+import { sessionTtlMs, sessionWriter } from './commit.ts';
 import { type Live, type OpenedSession, openReply, openStored } from './open.ts';
 import { type Again, type Settled, settle } from './settle.ts';
 import { readEnding, type TurnMove, type TurnRequest, type TurnResult } from './turn-result.ts';
@@ -97,7 +97,7 @@ export async function takeInputs(engine: Engine, attempt: Attempt, turn: Turn): 
   if (work.waiting) turn.deliverLater(engine, key, work.calls);
   const reply = await writer.storeReply();
   if (!reply) return 'conflict';
-  const move = describeMove(work, opened);
+  const move = describeMove(engine, work, opened);
   if (work.live.status === 'active') return { kind: 'replied', reply, repeated: false, move };
   const ending = readEnding(conversation.machine.rest(work.live));
   return { kind: 'replied', reply, repeated: false, move, ending };
@@ -122,8 +122,14 @@ function nameRequest(attempt: Attempt): string {
   return attempt.name;
 }
 
-function describeMove({ conversation: { id, version }, live }: Work, session: OpenedSession): TurnMove {
-  return { flow: id, version, from: session.kind === 'live' ? session.record.rest.state : undefined, to: live.value };
+function describeMove(engine: Engine, { conversation, live }: Work, session: OpenedSession): TurnMove {
+  const { id: flow, version } = conversation;
+  const move = { flow, version, to: live.value, language: conversation.language?.(live.context) };
+  if (session.kind !== 'live') return { ...move, from: undefined };
+  // A commit sets when the session expires, so the last one was this long before.
+  const { record, stored } = session;
+  const lastAt = stored.expiresAt - sessionTtlMs(engine, session.conversation);
+  return { ...move, from: record.rest.state, stayMs: Math.max(0, engine.clock.now() - lastAt) };
 }
 
 /** What comes by itself: due timers, or an answer that came after its turn. */

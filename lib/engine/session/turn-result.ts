@@ -49,6 +49,9 @@ export interface TurnMove {
   /** Undefined at a first turn. */
   readonly from: StateValue | undefined;
   readonly to: StateValue;
+  readonly language?: string | undefined;
+  /** Milliseconds since the last turn of the session; undefined at a first one. */
+  readonly stayMs?: number | undefined;
 }
 
 /** How a machine has ended. */

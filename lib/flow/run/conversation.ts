@@ -62,6 +62,7 @@ export function flowConversation(
     redact: (context, prove) => redact(context, { secrets, proven, prove }),
     callPolicy: (id) => policies.get(id)!,
     unusable: 'ERR_EXPRESSION',
+    language: (context) => chooseLang(scope, context),
     failText: () => UNAVAILABLE,
     secretsIn: (context) => [...new Set(listSecretTexts(context, secrets))],
     shown: showToWatchers(nodes, { privates, waitText }),

@@ -71,6 +71,7 @@ class StepClock {
   isIncomparable = false;
   /** Events since the last one from outside. */
   chain = 0;
+  mayLoop = false;
   #calls = 0;
   readonly #living = new Set<string>();
 
@@ -88,7 +89,7 @@ class StepClock {
   }
 
   count(): void {
-    this.chain++;
+    if (++this.chain >= ENGINE_LIMITS.hopsPerTurn) this.mayLoop = true;
     if (++this.#ran <= EVENTS_PER_MOMENT) return;
     this.isIncomparable = true;
     throw new EndlessLoop();
@@ -190,7 +191,7 @@ export function inMemory(machine: AnyStateMachine, behaviours: Behaviours, input
     },
     look,
     get mayLoop() {
-      return clock.chain >= ENGINE_LIMITS.hopsPerTurn;
+      return clock.mayLoop;
     },
     get isIncomparable() {
       return clock.isIncomparable;
