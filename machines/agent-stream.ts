@@ -5,16 +5,12 @@
 // was not closed.
 
 import { assertEvent, assign, setup } from 'xstate';
+import type { RunEnd } from './run-ends.ts';
 
 /** The states of a run. */
 export const RUN_STATES = ['queued', 'running', 'waiting', 'finished', 'aborted', 'interrupted', 'failed'] as const;
 /** One of `RUN_STATES`. */
 export type RunState = (typeof RUN_STATES)[number];
-
-/** How a run may end. */
-export const RUN_ENDS = ['finished', 'aborted', 'interrupted', 'failed'] as const;
-/** One of `RUN_ENDS`. */
-export type RunEnd = (typeof RUN_ENDS)[number];
 
 type Data = null | boolean | number | string | readonly Data[] | { readonly [key: string]: Data };
 

@@ -4,4 +4,5 @@ export * from './agent-stream.ts';
 export * from './delegation.ts';
 export * from './domain-verification.ts';
 export * from './proposal.ts';
+export * from './run-ends.ts';
 export * from './ussd-menu.ts';

@@ -31,16 +31,8 @@ export { type FlowResponder, type FlowResponderOptions, flowResponder, TOOL_SERV
 export type { LanguageModel, ModelCall, StreamPart } from './responders/language-model.ts';
 export { type ModelOptions, modelResponder } from './responders/model.ts';
 export { ROOM_EVENTS, type Room, type RoomEvent } from './room.ts';
-export type {
-  FaultKind,
-  Following,
-  FollowRequest,
-  FrameData,
-  FrameName,
-  RunFault,
-  RunFrame,
-  RunOutcome,
-} from './run/frames.ts';
+export type { FaultKind, FrameData, FrameName, RunFault } from './run/frame-data.ts';
+export type { Following, FollowRequest, RunFrame, RunOutcome } from './run/frames.ts';
 export type { RunRequest, RunView, ToolDeclaration } from './run/run.ts';
 export type { Message, MessagePage, MessageToolCall } from './session/message.ts';
 export type { ChatSession, Oracle } from './session/session.ts';

@@ -1,6 +1,6 @@
 // Options of the agent service, and of the runner that drives its runs.
 
-import type { RunEnd } from '../../machines/agent-stream.ts';
+import type { RunEnd } from '../../machines/run-ends.ts';
 import type { Clock } from '../clock.ts';
 import type { Inspector } from '../engine/conversation.ts';
 import type { Channel } from '../store/channel.ts';
@@ -8,7 +8,7 @@ import type { LogStore } from '../store/log-store.ts';
 import type { DocumentStore } from '../store/store.ts';
 import type { HostTool, Responder, ResponderTurn, TokenUsage } from './responder.ts';
 import type { Room, RunRoomEvent } from './room.ts';
-import type { RunFault } from './run/frames.ts';
+import type { RunFault } from './run/frame-data.ts';
 import type { Runs } from './run/run.ts';
 import type { Transcript } from './session/message.ts';
 import type { Quotas } from './session/quota.ts';

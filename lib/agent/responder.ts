@@ -3,7 +3,7 @@
 
 import type { Json, JsonObject } from '../json/json.ts';
 import type { Redactor } from '../redact.ts';
-import type { RunFault } from './run/frames.ts';
+import type { RunFault } from './run/frame-data.ts';
 import type { RunRequest } from './run/run.ts';
 import type { Message } from './session/message.ts';
 

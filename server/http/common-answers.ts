@@ -1,10 +1,12 @@
 // What every door says when it does not do what it was asked: the two shapes, and the statuses that all routes share.
 
+import { PROBLEMS } from '../../lib/domain/problems.ts';
 import type { Schema } from '../../lib/json/schema.ts';
 import { REFUSALS } from './errors.ts';
 import type { RouteAnswer } from './route-table.ts';
 
 const TEXT: Schema = { type: 'string' };
+const PROBLEM_CODES = [...new Set([...Object.keys(PROBLEMS), ...Object.keys(REFUSALS)])];
 
 /** RFC 9457, with the members of the ecosystem. */
 export const PROBLEM: Schema = {
@@ -22,7 +24,7 @@ export const PROBLEM: Schema = {
       type: 'object',
       required: ['code', 'message', 'details'],
       properties: {
-        code: { type: 'string', description: 'A word that stays the same; it ends the `type`' },
+        code: { enum: PROBLEM_CODES, description: 'A word that stays the same; it ends the `type`' },
         message: { type: 'string', description: 'The same as `detail`' },
         details: {
           type: 'array',

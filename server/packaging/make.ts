@@ -73,7 +73,9 @@ function runCompiler(root: string, args: readonly string[]): number {
 /** What is done to files that the compiler has built, until they are `dist`. */
 export async function finishDist(folder: string, root: string): Promise<void> {
   await finishRunnable(folder);
-  // The compiler is loaded only where declarations are read.
+  // Routes and the compiler are loaded only where there are declarations.
+  const { writeClientTypes } = await import('./client-types.ts');
+  writeClientTypes(folder);
   const { readApi, writeApiGuide } = await import('../docs/generate/api.ts');
   writeFileSync(join(folder, 'server/docs/api.md'), writeApiGuide(readApi(folder, root)));
 }

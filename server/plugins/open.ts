@@ -6,7 +6,7 @@ import type { Middleware } from 'koa';
 import type { AgentOptions, RunReport, RunStart } from '../../lib/agent/options.ts';
 import type { HostTool } from '../../lib/agent/responder.ts';
 import type { RunRoomEvent } from '../../lib/agent/room.ts';
-import type { FaultKind, RunFault } from '../../lib/agent/run/frames.ts';
+import type { FaultKind, RunFault } from '../../lib/agent/run/frame-data.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { JsonObject } from '../../lib/json/json.ts';

@@ -13,6 +13,8 @@ export type Fault =
   | { readonly kind: 'freeze' }
   /** Open connections and new ones are cut off with RST. */
   | { readonly kind: 'reset' }
+  /** New connections are cut after so many bytes of what the server says, one for each number; those after them pass. */
+  | { readonly kind: 'cut'; readonly after: readonly number[] }
   /**
    * The first request that matches arrives and is carried out; its reply and whatever follows on that connection do not
    * come back, and the connection is closed at once or stays silent until the fault is lifted.
@@ -25,6 +27,8 @@ export interface FaultProxy {
   set(fault: Fault): Promise<void>;
   /** Replies that were lost since the last `set`. */
   readonly lost: number;
+  /** Connections that were made since the last `set`. */
+  readonly connections: number;
   close(): Promise<void>;
 }
 
@@ -42,6 +46,8 @@ interface Wire {
   readonly held: Said[];
   /** Its replies are lost from here on. */
   deaf: boolean;
+  /** So much of what the server says still passes. */
+  left: number;
 }
 
 /** A proxy in front of `127.0.0.1:port` on a free port of its own. */
@@ -49,6 +55,7 @@ export async function faultProxy({ port: target }: { readonly port: number }): P
   const wires = new Set<Wire>();
   let fault: Fault = PASS;
   let lost = 0;
+  let connections = 0;
 
   const deliver = (wire: Wire, to: Socket, bytes: Buffer): void => {
     if (to.destroyed) return;
@@ -65,12 +72,18 @@ export async function faultProxy({ port: target }: { readonly port: number }): P
     if (wire.deaf) {
       lost++;
       if (fault.kind === 'lose-reply' && fault.after === 'close') wire.client.destroy();
-    } else deliver(wire, wire.client, bytes);
+    } else deliver(wire, wire.client, bytes.subarray(0, wire.left));
+    wire.left -= bytes.length;
+    if (wire.left > 0) return;
+    wire.client.destroySoon();
+    wire.server.destroy();
   };
 
   const take = (client: Socket): void => {
     if (fault.kind === 'reset') return void client.resetAndDestroy();
-    const wire: Wire = { client, server: dial(target, '127.0.0.1'), held: [], deaf: false };
+    const left = (fault.kind === 'cut' ? fault.after[connections] : undefined) ?? Number.POSITIVE_INFINITY;
+    connections++;
+    const wire: Wire = { client, server: dial(target, '127.0.0.1'), held: [], deaf: false, left };
     wires.add(wire);
     client.on('data', (bytes) => onRequest(wire, bytes));
     wire.server.on('data', (bytes) => onReply(wire, bytes));
@@ -94,6 +107,7 @@ export async function faultProxy({ port: target }: { readonly port: number }): P
   const set = async (next: Fault): Promise<void> => {
     fault = next;
     lost = 0;
+    connections = 0;
     if (next.kind !== 'freeze') cut(release);
     if (next.kind === 'refuse') {
       cut(destroy);
@@ -110,6 +124,9 @@ export async function faultProxy({ port: target }: { readonly port: number }): P
     set,
     get lost() {
       return lost;
+    },
+    get connections() {
+      return connections;
     },
     close: async () => {
       fault = PASS;

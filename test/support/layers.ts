@@ -26,7 +26,20 @@ const NO_DOOR = /^(?!@?koa\b|helmet$|express$|fastify$|@?socket\.io\b|pino$|clos
 const ENGINE = ['base', 'json', 'store', 'engine', 'machines'];
 const LIBRARY = [
   ...ENGINE,
-  ...['json', 'http', 'flow', 'diagram', 'inspection', 'account', 'ussd', 'domain', 'delegation', 'agent', 'gateway'],
+  ...[
+    'json',
+    'http',
+    'flow',
+    'diagram',
+    'inspection',
+    'account',
+    'ussd',
+    'domain',
+    'delegation',
+    'agent',
+    'gateway',
+    'client',
+  ],
 ];
 const SERVER = [...LIBRARY, 'the table of limits'];
 
@@ -53,6 +66,7 @@ export const AREAS: readonly Area[] = [
   { name: 'domain', files: /^lib\/domain\//, uses: [...ENGINE, 'json', 'http', 'packages'], packages: NO_DOOR },
   { name: 'delegation', files: /^lib\/delegation\//, uses: [...ENGINE, 'http'], packages: NO_DOOR },
   { name: 'agent', files: /^lib\/agent\//, uses: [...ENGINE, 'flow', 'delegation', 'http'], packages: NO_DOOR },
+  { name: 'client', files: /^lib\/client\//, uses: ['base'], packages: /^$/ },
   { name: 'gateway', files: /^lib\/gateway\//, uses: ['base', 'json', 'packages'], packages: NO_DOOR },
   { name: 'testing', files: /^lib\/testing\//, uses: [...ENGINE, 'flow', 'ussd'], packages: /^(node:|fast-check$)/ },
   { name: 'machines', files: /^machines\//, uses: [], packages: /^xstate$/ },

@@ -21,7 +21,7 @@ export const FLOORS: readonly string[] = [
   'lib/account lib/flow lib/http',
   'lib/delegation lib/diagram lib/domain lib/ussd',
   'lib/agent lib/inspection lib/testing',
-  'lib/limits.ts',
+  'lib/client lib/limits.ts',
   'lib/index.ts',
   'server/config server/telemetry',
   'server/audit server/http server/menus',
@@ -55,6 +55,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/json',
   ),
   'lib/agent/session': room('lib lib/agent lib/store', 'lib/agent/run lib/json'),
+  'lib/client': room('lib', 'lib/agent/run'),
   'lib/delegation': room('lib lib/engine/lifecycle lib/engine/machine lib/http machines', 'lib/engine lib/store'),
   'lib/diagram': room('lib lib/flow/format lib/flow/screens', 'lib/flow/run lib/flow/testing lib/json'),
   'lib/domain': room(
@@ -219,7 +220,9 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store server/telemetry',
   ),
   'server/openapi': room('lib lib/domain lib/domain/did server/http', 'lib/json'),
-  'server/packaging': room('lib/diagram lib/flow/format server/docs server/docs/generate server/web/kit'),
+  'server/packaging': room(
+    'lib/diagram lib/flow/format server/agent server/docs server/docs/generate server/domain server/openapi server/web/kit',
+  ),
   'server/plugins': room(
     'lib lib/agent lib/flow/expression lib/http lib/store/memory server/config server/http server/http/middleware server/plugins/shipped server/telemetry server/user',
     'lib/agent/run lib/delegation lib/engine lib/json lib/store server/audit',
@@ -241,10 +244,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/store server/health',
   ),
   'server/web/browser': room('lib server/web/kit'),
-  'server/web/browser/chat': room('lib server/web/browser', 'lib/agent/run lib/agent/session'),
+  'server/web/browser/chat': room('lib/client server/web/browser', 'lib/agent/run lib/agent/session'),
   'server/web/browser/inspector': room('lib/engine/machine server/web/browser', 'lib/inspection server/telemetry'),
   'server/web/browser/phone': room('lib/flow/run lib/ussd server/web/browser'),
-  'server/web/browser/registry': room('server/web/browser server/web/registry', 'lib/domain/voting'),
+  'server/web/browser/registry': room('lib/client server/web/browser server/web/registry', 'lib/domain/voting'),
   'server/web/browser/studio': room(
     'server/web/browser server/web/browser/inspector server/web/browser/phone',
     'lib/flow/editing lib/flow/format lib/flow/testing server/menus server/web/studio',

@@ -1,7 +1,7 @@
 // What the responder asks of a model: the part of the AI SDK's language models (versions 2 to 4) that it uses.
 
 import type { Json, JsonObject } from '../../json/json.ts';
-import type { FaultKind } from '../run/frames.ts';
+import type { FaultKind } from '../run/frame-data.ts';
 
 /** Data of a provider for one part, such as a signature, that goes back to it with the part. */
 export interface ProviderData {

@@ -4,7 +4,7 @@
 
 import { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../given.ts';
-import type { FaultKind, RunFault } from '../run/frames.ts';
+import type { FaultKind, RunFault } from '../run/frame-data.ts';
 import { type FailureKind, ModelCallError } from './language-model.ts';
 
 /** A classified failure. */

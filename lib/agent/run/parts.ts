@@ -1,10 +1,10 @@
 // Feeds a responder's parts into the reply until it ends, fails or is stopped.
 
-import type { RunEnd } from '../../../machines/agent-stream.ts';
+import type { RunEnd } from '../../../machines/run-ends.ts';
 import type { RunnerOptions } from '../options.ts';
 import type { ResponderPart, ResponderTurn, TokenUsage } from '../responder.ts';
 import { makeToolBox } from '../tool.ts';
-import type { RunFault } from './frames.ts';
+import type { RunFault } from './frame-data.ts';
 import type { RunReply, RunTurn } from './reply.ts';
 
 /** How a responder ended. */

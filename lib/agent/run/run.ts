@@ -4,13 +4,12 @@ import { randomUUID } from 'node:crypto';
 import {
   agentStream,
   type CallResult,
-  RUN_ENDS,
   type RunCall,
   type RunContext,
-  type RunEnd,
   type RunEvent,
   type RunState,
 } from '../../../machines/agent-stream.ts';
+import { RUN_ENDS, type RunEnd } from '../../../machines/run-ends.ts';
 import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { Inspector } from '../../engine/conversation.ts';

@@ -2,14 +2,15 @@
 // log. Each step is idempotent and the order matters, so that another process can repeat them.
 
 import { randomBytes } from 'node:crypto';
-import type { RunEnd } from '../../../machines/agent-stream.ts';
+import type { RunEnd } from '../../../machines/run-ends.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import type { RunnerOptions, RunStart } from '../options.ts';
 import type { TokenUsage, TurnSecrets } from '../responder.ts';
 import { type Room, type RoomEvent, runRoom } from '../room.ts';
 import { makeAnswer, makeQuestion } from '../session/message.ts';
 import { makeTitle } from '../session/session.ts';
-import { type AnyFrame, doneData, type FrameName, type RunFault } from './frames.ts';
+import type { FrameName, RunFault } from './frame-data.ts';
+import { type AnyFrame, doneData } from './frames.ts';
 import { type HeldRun, holdRun, lostRunError, type StopReason } from './lease.ts';
 import { openLog } from './log.ts';
 import { type PartsResult, readParts } from './parts.ts';

@@ -1,10 +1,9 @@
-// What phones and chats make of texts: secrets that are hidden and replaced, choices that are found, frames that are read.
+// What phones and chats make of texts: secrets that are hidden and replaced, choices that are found.
 
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { textParts } from '../../../server/web/browser/chat/choices.ts';
-import { readFrames } from '../../../server/web/browser/chat/service.ts';
 import { maskText, replaceSecrets, requestText } from '../../../server/web/browser/phone/requests.ts';
 
 const test = suite('typed');
@@ -76,33 +75,6 @@ test('lines with a number and a dot are choices, and nothing of a text is lost',
       );
       assert.is(lines.join('\n').replace(/[.)] +/g, '. '), text.replace(/[.)] +/g, '. '));
     }),
-  );
-});
-
-test('frames are read however their bytes are cut, and what has no number is none', async () => {
-  const frame = (n: number, data: string) => `event: message\nid: ${n}\ndata: ${JSON.stringify(data)}\n\n`;
-  const data = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 5 });
-  const cuts = fc.array(fc.nat(400), { maxLength: 8 });
-  await fc.assert(
-    fc.asyncProperty(data, cuts, async (texts, places) => {
-      const shutdown = 'event: shutdown\ndata: {}\n\n';
-      const whole = `: still here\n\n${texts.map((text, at) => frame(at + 1, text)).join(': still here\n\n')}${shutdown}`;
-      const bytes = new TextEncoder().encode(whole);
-      const ends = [...places.filter((place) => place < bytes.length).sort((a, b) => a - b), bytes.length];
-      const body = new ReadableStream<Uint8Array>({
-        start(controller) {
-          for (const [at, end] of ends.entries()) controller.enqueue(bytes.slice(ends[at - 1] ?? 0, end));
-          controller.close();
-        },
-      });
-      const read: unknown[] = [];
-      for await (const { n, event, data: said } of readFrames(body)) read.push([n, event, JSON.parse(said)]);
-      assert.equal(
-        read,
-        texts.map((text, at) => [at + 1, 'message', text]),
-      );
-    }),
-    { numRuns: 50 },
   );
 });
 

@@ -2,20 +2,13 @@
 
 import type { RunView } from '../../../../lib/agent/run/run.ts';
 import type { Message, MessagePage } from '../../../../lib/agent/session/message.ts';
+import type { ReplyStream } from '../../../../lib/client/agent.ts';
+import { ProblemError } from '../../../../lib/client/errors.ts';
+import type { ListenOptions } from '../../../../lib/client/events.ts';
 import { findElement } from '../element.ts';
 import { startHeader } from '../site.ts';
 import type { ReplyView } from './reply.ts';
-import {
-  abortRun,
-  makeMessageId,
-  messagePage,
-  newSession,
-  openRun,
-  runFrames,
-  ServiceError,
-  sendMessage,
-  user,
-} from './service.ts';
+import { abortRun, follow, makeMessageId, messagePage, newSession, openRun, sendMessage, user } from './service.ts';
 import { side } from './side.ts';
 import { thread } from './thread.ts';
 
@@ -52,7 +45,7 @@ const list = side({
 });
 
 function tellTrouble(error: unknown): void {
-  const isOurs = error instanceof ServiceError;
+  const isOurs = error instanceof ProblemError;
   trouble.textContent = isOurs ? error.message : 'The server does not answer. Is it running?';
   trouble.hidden = false;
 }
@@ -90,7 +83,7 @@ async function show(session: string | undefined): Promise<void> {
     if (!live) return;
     const isAsked = question === undefined || page.messages.some(({ id }) => id === question);
     const onFirst = isAsked ? undefined : async () => tellQuestion(await messagePage(session), question);
-    await read(live.runId, { signal, ...(onFirst && { onFirst }) });
+    await read(follow(live.runId, followOptions(signal)), { signal, onFirst });
     // Without message ids, read the transcript again.
     if (question === undefined && !signal.aborted) await show(session);
   } catch (error) {
@@ -120,23 +113,25 @@ function offerOlder(session: string, cursor: string | null): void {
   shown.older(cursor === null ? undefined : load);
 }
 
+const followOptions = (signal: AbortSignal): ListenOptions => ({
+  signal,
+  onConnected: (isConnected) => {
+    if (run !== undefined) state.textContent = isConnected ? 'Answering…' : 'The connection is lost. Trying again…';
+  },
+});
+
 interface ReplyReading {
   readonly signal: AbortSignal;
-  /** Response with the first frames. */
-  readonly answer?: Response;
   /** Runs before the first frame is shown. */
-  readonly onFirst?: () => Promise<void>;
+  readonly onFirst?: (() => Promise<void>) | undefined;
 }
 
 /** Shows a reply as it arrives. The run continues without readers. */
-async function read(runId: string, { signal, answer, onFirst }: ReplyReading): Promise<void> {
-  setRun(runId);
-  const onConnected = (isConnected: boolean) => {
-    state.textContent = isConnected ? 'Answering…' : 'The connection is lost. Trying again…';
-  };
+async function read(frames: ReplyStream, { signal, onFirst }: ReplyReading): Promise<void> {
+  setRun(frames.runId);
   let reply: ReplyView | undefined;
   try {
-    for await (const frame of runFrames(runId, { signal, onConnected, ...(answer && { answer }) })) {
+    for await (const frame of frames) {
       if (!reply) await onFirst?.();
       if (signal.aborted) return;
       reply ??= shown.reply();
@@ -144,6 +139,7 @@ async function read(runId: string, { signal, answer, onFirst }: ReplyReading): P
       shown.growing(() => view.take(frame));
     }
   } catch (error) {
+    if (signal.aborted) return;
     reply?.end('interrupted');
     tellTrouble(error);
   }
@@ -162,8 +158,7 @@ async function say(text: string): Promise<void> {
     lastSaid = text;
     shown.addMessage(text);
     setRun('');
-    const answer = await sendMessage(session, text);
-    await read(answer.headers.get('X-Run-Id')!, { signal, answer });
+    await read(await sendMessage(session, text, followOptions(signal)), { signal });
   } catch (error) {
     if (signal.aborted) return;
     // The transcript tells whether the message arrived.

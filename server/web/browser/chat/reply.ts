@@ -1,11 +1,11 @@
 // One reply as it arrives: text, reasoning, cards of calls and notes, changed by frames in the order they were written.
 
-import type { FrameData, FrameName } from '../../../../lib/agent/run/frames.ts';
+import type { FrameData, FrameName } from '../../../../lib/agent/run/frame-data.ts';
+import type { ReplyFrame } from '../../../../lib/client/agent.ts';
 import { button, copyButton, element } from '../element.ts';
 import { type CardFacts, cardElement } from './card.ts';
 import { type TextPart, textParts } from './choices.ts';
 import { markdownElements } from './markdown.ts';
-import type { ReceivedFrame } from './service.ts';
 
 const THINKING = 'Thinking…';
 const ENDINGS: { readonly [status: string]: string } = {
@@ -65,8 +65,8 @@ export class ReplyView {
   }
 
   /** Applies a frame. */
-  take({ event, data }: ReceivedFrame): void {
-    (this.#handlers[event as FrameName] as ((data: unknown) => void) | undefined)?.(JSON.parse(data));
+  take({ event, data }: ReplyFrame): void {
+    (this.#handlers[event] as ((data: unknown) => void) | undefined)?.(data);
   }
 
   readonly #handlers: FrameHandlers = {

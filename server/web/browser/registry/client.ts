@@ -1,6 +1,9 @@
 // Requests of the registry to /v1 and the records that they return. The API key stays in this tab and is sent to this server
 // only.
 
+import { ConnectionError, ProblemError } from '../../../../lib/client/errors.ts';
+import { makeId, type RequestParts } from '../../../../lib/client/requests.ts';
+import { twinsClient } from '../../../../lib/client/twins.ts';
 import type { ProposalView } from '../../../../lib/domain/voting/proposal.ts';
 
 const KEPT = 'twinline-api-key';
@@ -11,65 +14,33 @@ export interface Me {
   readonly tenant: string;
 }
 
-/** An error answer, or no answer (status 0). */
-export class RequestProblem extends Error {
-  readonly status: number;
-
-  constructor(status: number, words: string) {
-    super(words);
-    this.status = status;
-  }
-}
-
 export const hasKey = () => sessionStorage.getItem(KEPT) !== null;
 export const keepKey = (key: string) => sessionStorage.setItem(KEPT, key);
 export const forgetKey = () => sessionStorage.removeItem(KEPT);
 
-export interface Sent {
-  readonly body?: unknown;
-  /** @default JSON */
-  readonly accept?: string;
+const twins = twinsClient({ credential: () => sessionStorage.getItem(KEPT) ?? '' });
+
+/** Parts of a request that are sent as they are. */
+export type Sent = Omit<RequestParts<string>, 'path'>;
+
+/** Sends a request such as `GET /v1/domains`. Rejects with an error whose words are for people. */
+export function ask(line: string, { headers = {}, ...sent }: Sent = {}): Promise<Response> {
+  return twins.send(line, { ...sent, headers: { ...repeatable(line), ...headers } }).catch(explain);
 }
 
-/** Sends a request such as `GET /v1/domains`, never cached. Rejects with {@link RequestProblem}. */
-export async function ask(line: string, { body, accept = 'application/json' }: Sent = {}): Promise<Response> {
-  const [method, path] = line.split(' ') as [string, string];
-  const headers = {
-    Authorization: `Bearer ${sessionStorage.getItem(KEPT) ?? ''}`,
-    Accept: accept,
-    ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    // A request that the browser repeats takes effect once.
-    ...(method !== 'GET' && { 'Idempotency-Key': makeKey() }),
-  };
-  const init = {
-    method,
-    headers,
-    cache: 'no-store' as const,
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  };
-  const answer = await fetch(path, init).catch(() => undefined);
-  if (!answer) throw new RequestProblem(0, 'The server does not answer. Is it running?');
-  if (answer.ok) return answer;
-  throw new RequestProblem(answer.status, await readProblem(answer));
+/** The same; resolves to the content of the answer. */
+export function askJson<T>(line: string, sent: Sent = {}): Promise<T> {
+  return twins.ask(line, { ...sent, headers: repeatable(line) }).catch(explain);
 }
 
-// `crypto.randomUUID` exists on HTTPS and localhost only.
-function makeKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
+// What is sent again takes effect once.
+const repeatable = (line: string) => (line.startsWith('GET ') ? {} : { 'Idempotency-Key': makeId() });
 
-async function readProblem(answer: Response): Promise<string> {
-  const problem = (await answer.json().catch(() => ({}))) as {
-    detail?: string;
-    title?: string;
-    error?: { details?: readonly { field: string; error: string }[] };
-  };
-  const fields = (problem.error?.details ?? []).map(({ field, error }) => `${field}: ${error}`);
-  return [problem.detail ?? problem.title ?? `Status ${answer.status}.`, ...fields].join('\n');
-}
-
-export async function askJson<T>(line: string, sent?: Sent): Promise<T> {
-  return (await ask(line, sent)).json() as Promise<T>;
+function explain(error: unknown): never {
+  if (error instanceof ConnectionError) throw new Error('The server does not answer. Is it running?');
+  if (error instanceof ProblemError && error.details.length > 0)
+    error.message = [error.message, ...error.details.map(({ field, error }) => `${field}: ${error}`)].join('\n');
+  throw error;
 }
 
 /** The path segment of a DID. */

@@ -1,8 +1,9 @@
 // The registry: opens the page that the address names, and asks for the API key.
 
+import { ProblemError } from '../../../../lib/client/errors.ts';
 import { button, element, findElement } from '../element.ts';
 import { startHeader } from '../site.ts';
-import { askJson, forgetKey, hasKey, keepKey, type Me, RequestProblem } from './client.ts';
+import { askJson, forgetKey, hasKey, keepKey, type Me } from './client.ts';
 import { twinList } from './list.ts';
 import { newTwin } from './new-twin.ts';
 import { openProposals, proposalPage } from './proposals.ts';
@@ -33,7 +34,7 @@ async function show(): Promise<void> {
     me ??= await askJson<Me>('GET /v1/whoami');
     put(mine, whoBar(me), await make(decodeURIComponent(id), me));
   } catch (error) {
-    const isRefused = error instanceof RequestProblem && error.status === 401;
+    const isRefused = error instanceof ProblemError && error.status === 401;
     if (isRefused) signOut('This server does not know the key.');
     else put(mine, card('The request failed', [(error as Error).message]));
   }

@@ -1,5 +1,6 @@
 // The page of a twin: record, related twins, history, proposals and actions.
 
+import { ProblemError } from '../../../../lib/client/errors.ts';
 import { button, download, element, valueTree } from '../element.ts';
 import {
   ask,
@@ -9,7 +10,6 @@ import {
   type ListedProposal,
   type Me,
   type RecordPage,
-  RequestProblem,
   readName,
   segment,
   type Twin,
@@ -35,7 +35,7 @@ export async function twinPage(did: string, me: Me): Promise<HTMLElement> {
   return read.then(
     ([twin, history, proposals]) => livingTwin({ twin, history, proposals }, me),
     (error) => {
-      if (!(error instanceof RequestProblem) || error.status !== GONE) throw error;
+      if (!(error instanceof ProblemError) || error.status !== GONE) throw error;
       return deactivatedTwin(did, path);
     },
   );
@@ -123,7 +123,7 @@ function heading(twin: Twin, { roles }: Me): HTMLElement {
 }
 
 async function downloadCard(path: string, did: string): Promise<void> {
-  const answer = await ask(`GET ${path}/card`, { accept: 'application/vc' });
+  const answer = await ask(`GET ${path}/card`, { headers: { Accept: 'application/vc' } });
   download(await answer.blob(), `${did.replaceAll(':', '-')}.vc.json`);
 }
 
@@ -162,7 +162,7 @@ const FIELD_WORDS: { readonly [field: string]: string } = {
 
 async function showDrawing(place: HTMLElement, path: string): Promise<void> {
   try {
-    const answer = await ask(`GET ${path}/graph?direction=both`, { accept: 'image/svg+xml' });
+    const answer = await ask(`GET ${path}/graph?direction=both`, { headers: { Accept: 'image/svg+xml' } });
     const parsed = new DOMParser().parseFromString(await answer.text(), 'image/svg+xml').documentElement;
     place.replaceChildren(document.importNode(parsed, true));
     for (const state of place.querySelectorAll<SVGElement>('[data-state]'))
