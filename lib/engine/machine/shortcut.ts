@@ -1,9 +1,9 @@
 // A cache of transitions for machines whose guards and assigns are pure: which transitions an event has in a state is found
 // once and kept.
 //
-// XState works out at every step which states are left and entered. Between two plain states (no entry, exit, invoke,
-// delay, history or eventless transition in reach) nothing of that depends on the run: what is left of a step is its
-// guards, its assigns, and the snapshot of the next state. All other steps are XState's.
+// XState works out at every step which states are left and entered. Between two plain states (no exit, invoke, delay or
+// history in reach, and nothing but assigns and a raised event as entry) nothing of that depends on the run: what is left
+// of a microstep is its guards, its assigns, and the snapshot of the next state. All other steps are XState's.
 //
 // Measured on a menu of 100 screens (resume, step, rest as JSON): 2.2 µs of CPU time a step instead of 7.3, 3.3 to 3.6 times
 // less. The price: private parts of XState are read, `_nodes` of snapshots and `transitions`, `initial` and `invoke` of state
@@ -28,11 +28,15 @@ interface VocabularyCall<T> {
   readonly params: unknown;
 }
 
-/** One transition: where its guard holds, the assigns are made and the next state is `to`. */
+/** One transition: where its guard holds, the assigns are made, also those of the entry, and the next state is `to`. */
 interface ShortTransition {
   readonly guard: VocabularyCall<boolean> | undefined;
   readonly assigns: readonly VocabularyCall<object>[];
+  /** The event that the entry raises last. */
+  readonly raised: VocabularyCall<EventObject> | undefined;
   readonly to: AnyMachineSnapshot;
+  /** It does not rest there: a raised event is taken, or eventless transitions are tried. */
+  readonly goesOn: boolean;
 }
 
 interface Transition {
@@ -50,7 +54,7 @@ interface StateNode {
   readonly entry: readonly unknown[];
   readonly exit: readonly unknown[];
   readonly invoke: readonly unknown[];
-  readonly always?: readonly unknown[] | undefined;
+  readonly always?: readonly Transition[] | undefined;
   readonly transitions: ReadonlyMap<string, readonly Transition[]>;
 }
 
@@ -60,6 +64,12 @@ export interface Shortcuts {
   /** The snapshot after the event; undefined when only XState can tell, or is to say why it fails. */
   step(live: AnyMachineSnapshot, event: EventObject): AnyMachineSnapshot | undefined;
 }
+
+/** Microsteps after which XState is asked, which knows how many are too many. */
+const MICROSTEPS = 50;
+
+/** As the type of an event: the eventless transitions of a state. */
+const ALWAYS = '';
 
 /** For a machine whose guards and assigns compute from context, event and parameters alone. */
 export function shortcuts(source: AnyStateMachine, template: (state: StateValue) => AnyMachineSnapshot): Shortcuts {
@@ -74,13 +84,40 @@ export function shortcuts(source: AnyStateMachine, template: (state: StateValue)
     return ways;
   };
 
+  const goOn = (first: AnyMachineSnapshot, event: EventObject, raised: EventObject | undefined) => {
+    const queue = raised ? [raised] : [];
+    let [live, taken] = [first, event];
+    for (let left = MICROSTEPS; left > 0; left--) {
+      let ways = findLiveWays(live, ALWAYS);
+      let way = ways && chooseWay(ways, live.context, taken);
+      if (ways && !way) {
+        const next = queue.shift();
+        if (!next) return live;
+        taken = next;
+        ways = findLiveWays(live, taken.type);
+        way = ways && chooseWay(ways, live.context, taken);
+      }
+      if (!ways) return undefined;
+      if (!way) continue;
+      const context = assignAll(way, live.context, taken);
+      if (way.raised) queue.push(compute(way.raised, context, taken));
+      live = { ...way.to, context } as AnyMachineSnapshot;
+      if (!way.goesOn && !queue.length) return live;
+    }
+    return undefined;
+  };
+
   return {
     admit: ({ _nodes }) => void waysByNodes.set(_nodes, new Map()),
     step: (live, event) => {
       const ways = findLiveWays(live, event.type);
       if (!ways) return undefined;
       try {
-        return takeWay(ways, live.context, event);
+        const way = chooseWay(ways, live.context, event);
+        if (!way) return undefined;
+        const context = assignAll(way, live.context, event);
+        const next = { ...way.to, context } as AnyMachineSnapshot;
+        return way.goesOn ? goOn(next, event, way.raised && compute(way.raised, context, event)) : next;
       } catch {
         return undefined;
       }
@@ -88,18 +125,18 @@ export function shortcuts(source: AnyStateMachine, template: (state: StateValue)
   };
 }
 
-function takeWay(
-  ways: readonly ShortTransition[],
-  before: JsonObject,
-  event: EventObject,
-): AnyMachineSnapshot | undefined {
-  for (const { guard, assigns, to } of ways) {
-    if (guard && !guard.compute({ context: before, event }, guard.params)) continue;
-    let context = before;
-    for (const { compute, params } of assigns) context = { ...context, ...compute({ context, event }, params) };
-    return { ...to, context } as AnyMachineSnapshot;
-  }
+const compute = <T>({ compute, params }: VocabularyCall<T>, context: JsonObject, event: EventObject): T =>
+  compute({ context, event }, params);
+
+function chooseWay(ways: readonly ShortTransition[], context: JsonObject, event: EventObject) {
+  for (const way of ways) if (!way.guard || way.guard.compute({ context, event }, way.guard.params)) return way;
   return undefined;
+}
+
+function assignAll({ assigns }: ShortTransition, before: JsonObject, event: EventObject): JsonObject {
+  let context = before;
+  for (const { compute, params } of assigns) context = { ...context, ...compute({ context, event }, params) };
+  return context;
 }
 
 interface TransitionSearch {
@@ -117,27 +154,44 @@ function findWays(
   if (!leaf || !isPlainUpwards(leaf)) return undefined;
   const ways: ShortTransition[] = [];
   for (let node: StateNode | undefined = leaf; node; node = node.parent)
-    for (const transition of node.transitions.get(type) ?? []) {
-      const guard = transition.guard === undefined ? undefined : findGuard(source, transition.guard);
-      const assigns = transition.actions.map((action) => findAssign(source, action));
-      const target = transition.target?.length ? findLeaf(transition.target) : leaf;
-      if (!target || (transition.guard !== undefined && !guard) || !assigns.every((assign) => assign)) return undefined;
-      const to = target === leaf ? template(live.value) : template(stateAt(target.path));
-      ways.push({ guard, assigns: assigns as VocabularyCall<object>[], to });
-      if (!guard) return ways;
+    for (const transition of (type === ALWAYS ? node.always : node.transitions.get(type)) ?? []) {
+      const way = findWay(source, { leaf, transition });
+      if (!way) return undefined;
+      const { target, ...short } = way;
+      ways.push({ ...short, to: target === leaf ? template(live.value) : template(stateAt(target.path)) });
+      if (!way.guard) return ways;
     }
   return ways;
 }
 
+function findWay(source: AnyStateMachine, { leaf, transition }: { leaf: StateNode; transition: Transition }) {
+  const guard = transition.guard === undefined ? undefined : findGuard(source, transition.guard);
+  const target = transition.target?.length ? findLeaf(transition.target) : leaf;
+  if (!target || (transition.guard !== undefined && !guard)) return undefined;
+  const entry = transition.target?.length ? target.entry : [];
+  // Whether it is entered again depends on more than the transition.
+  if (target === leaf && entry.length) return undefined;
+  const raised = entry.length ? findRaised(source, entry.at(-1)) : undefined;
+  const actions = [...transition.actions, ...(raised ? entry.slice(0, -1) : entry)];
+  const assigns = actions.map((action) => findAssign(source, action));
+  if (!assigns.every((assign) => assign !== undefined)) return undefined;
+  return { guard, assigns, raised, target, goesOn: raised !== undefined || hasAlways(target) };
+}
+
+const hasAlways = ({ always }: StateNode): boolean => always !== undefined && always.length > 0;
+
+// What an entry does is found with the transition that leads to it. States around it are entered and left less plainly.
 function isPlainUpwards(leaf: StateNode): boolean {
-  for (let node: StateNode | undefined = leaf; node; node = node.parent) if (!isPlain(node)) return false;
+  if (!isPlain(leaf)) return false;
+  for (let node = leaf.parent; node; node = node.parent)
+    if (!isPlain(node) || node.entry.length || hasAlways(node)) return false;
   return true;
 }
 
 // `done`, `fail` and delays are transitions too, but their events come only with an invoke or an entry.
-function isPlain({ type, entry, exit, invoke, always, states, transitions }: StateNode): boolean {
+function isPlain({ type, exit, invoke, states, transitions }: StateNode): boolean {
   if (type !== 'atomic' && type !== 'compound') return false;
-  if (entry.length || exit.length || invoke.length || always?.length) return false;
+  if (exit.length || invoke.length) return false;
   if (Object.values(states).some((state) => state.type === 'history')) return false;
   return ![...transitions.keys()].some((name) => name.endsWith('*'));
 }
@@ -171,6 +225,15 @@ function findAssign(source: AnyStateMachine, action: unknown): VocabularyCall<ob
   const { type, assignment } = (implementation ?? {}) as { type?: unknown; assignment?: unknown };
   return type === 'xstate.assign' && typeof assignment === 'function'
     ? { compute: assignment as Compute<object>, params }
+    : undefined;
+}
+
+function findRaised(source: AnyStateMachine, action: unknown): VocabularyCall<EventObject> | undefined {
+  const { name, params } = readReference(action) ?? {};
+  const implementation = name === undefined ? undefined : (source.implementations.actions[name] as unknown);
+  const { type, event, delay } = (implementation ?? {}) as { type?: unknown; event?: unknown; delay?: unknown };
+  return type === 'xstate.raise' && typeof event === 'function' && delay === undefined
+    ? { compute: event as Compute<EventObject>, params }
     : undefined;
 }
 
