@@ -43,7 +43,7 @@ test('a number that a language writes is read as that number', () => {
       const result = compileAccept({ number: true }).check(
         new Intl.NumberFormat(lang, { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).format(value),
         0,
-        lang,
+        { lang },
       );
       assert.equal(result, { ok: true, value: value + 0 }, `${lang} ${value}`);
     }),

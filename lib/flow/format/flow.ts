@@ -42,6 +42,8 @@ export interface Flow {
   readonly version: number;
   readonly start: string;
   readonly langs?: readonly string[];
+  /** Where its days begin, unless the variable `timezone` says otherwise. */
+  readonly timezone?: string;
   readonly keys?: { readonly [key in NavigationKey]?: string | false };
   readonly limits?: { readonly chars?: number; readonly charset?: 'gsm7' | 'any'; readonly session?: string };
   readonly vars?: { readonly [name: string]: Variable };
