@@ -15,7 +15,7 @@ export type { Text, Value, Values, Way } from './way.ts';
 export interface Variable {
   readonly type: 'string' | 'number' | 'boolean' | 'object' | 'array';
   readonly default?: Json;
-  /** Longest value in characters (string) or items (array). */
+  /** Longest value in characters (a longer string is cut) or items (a longer array is refused). */
   readonly max?: number;
   /** A realistic value for lint and diagrams. */
   readonly sample?: Json;

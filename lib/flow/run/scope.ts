@@ -92,7 +92,8 @@ export function menuImplementations(flows: ReadonlyMap<string, Flow>, calendar: 
     const max = flows.get(flow)?.vars?.[name]?.max;
     if (max === undefined) return value;
     if (typeof value === 'string') return value.length <= max ? value : value.slice(0, findBorder(value, max));
-    return Array.isArray(value) ? value.slice(0, max) : value;
+    if (Array.isArray(value) && value.length > max) throw listError(flow, name, { max, items: value.length });
+    return value;
   };
   return {
     holds: (condition, scope) => truthy(expression(condition).evaluate(scope as JsonObject)),
@@ -104,6 +105,12 @@ export function menuImplementations(flows: ReadonlyMap<string, Flow>, calendar: 
     },
     fit: (flow, variable, value) => fit(flow, variable, value as Json),
   };
+}
+
+// What is missing from a list cannot be seen, so a longer one is refused: a call of a service fails with it.
+function listError(flow: string, name: string, { max, items }: { readonly max: number; readonly items: number }) {
+  const problem = `Flow "${flow}": "${name}" keeps at most ${max} items, and got ${items}. Raise its "max", or ask for less.`;
+  return new TwinlineError('ERR_EXPRESSION', problem);
 }
 
 /** Evaluates the expressions in values, at any depth: the input of a service. */
