@@ -62,7 +62,8 @@ function toAsciiDigit(sign: string): string {
 
 /**
  * Plain decimal notation for a number as people type it in a language: with its decimal sign and its groups of thousands, in
- * digits of any script. `1.000` is `1000` in German and `1.000` in French. Undefined if it is not a number there.
+ * digits of any script. `1.000` is `1000` in German, `1.000` in English, and either in French, which has no point: undefined there,
+ * as for everything that is not a number.
  */
 export function toPlainDecimal(text: string, lang: string): string | undefined {
   if (WHOLE.test(text)) return text;
@@ -99,9 +100,11 @@ function numberForms(lang: string): NumberForms {
   // Spaces and apostrophes only ever group; the Arabic signs mean one thing everywhere.
   const groups = `[\\s'\u2019\u066c${group}]`;
   const part = `(?:[\u066b${decimal}](?<part>\\d{1,40}))?$`;
+  // A keypad may have the point alone, so it is a decimal sign in all languages, but not where it may part thousands.
+  const unclear = decimal === ',' ? '(?!-?\\d{1,3}\\.\\d{3}$)' : '';
   const forms = {
     grouped: new RegExp(`^(?<whole>-?\\d{1,3}(?:(?<group>${groups})(?:\\d{2,3}\\k<group>)*\\d{3}))${part}`),
-    plain: new RegExp(`^(?<whole>-?\\d{1,40})${part.replace('[', '[.')}`),
+    plain: new RegExp(`^${unclear}(?<whole>-?\\d{1,40})${part.replace('[', '[.')}`),
   };
   if (formsByLang.size >= FORMS_KEPT) formsByLang.clear();
   formsByLang.set(lang, forms);
