@@ -71,8 +71,7 @@ const BAD_MAX = 99;
 /** What a called flow with these variables knows of its caller: language and time zone. */
 export function inheritValues<T>(caller: { readonly [name: string]: T }, vars: object): { [name: string]: T } {
   const isInherited = (name: string) => name === '$zone' || ((name === 'lang' || name === 'timezone') && name in vars);
-  const entries = Object.entries(caller).filter(([name, value]) => isInherited(name) && value !== undefined);
-  return Object.fromEntries(entries);
+  return Object.fromEntries(Object.entries(caller).filter(([name, value]) => isInherited(name) && value !== undefined));
 }
 
 const fresh = { $page: 0, $bad: 0 };

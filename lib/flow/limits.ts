@@ -24,6 +24,8 @@ export const FLOW_LIMITS = {
   patternChars: 200,
   /** Instructions that a `pattern` rule may compile to; bounds its time per answer. */
   patternSteps: 1_000,
+  /** Items that `append` builds a list of. */
+  listItems: 500,
 
   // --- USSD -------------------------------------------------------------------------------------------------------------
   /** GSM-7 septets per screen: 160 octets. */
