@@ -68,6 +68,12 @@ export interface Enter {
 const STACK_MAX = 20;
 const BAD_MAX = 99;
 
+/** What a called flow with these variables knows of its caller: language and time zone. */
+export function inheritValues<T>(caller: { readonly [name: string]: T }, vars: object): { [name: string]: T } {
+  const isInherited = (name: string) => name === '$zone' || ((name === 'lang' || name === 'timezone') && name in vars);
+  return Object.fromEntries(Object.entries(caller).filter(([name, value]) => isInherited(name) && value !== undefined));
+}
+
 const fresh = { $page: 0, $bad: 0 };
 
 // A barrier stands before the screens of the calling flows too.
@@ -164,7 +170,7 @@ export function menuVocabulary(implementations: MenuImplementations) {
       }),
       /** A flow is called: its variables take the place of the caller's. */
       enterFlow: assign(({ context }, { of, at, vars, with: given, barrier }: Enter) => {
-        const inherited = 'lang' in vars && context.lang !== undefined ? { lang: context.lang } : {};
+        const inherited = inheritValues(context, vars);
         const set = given ? implementations.evaluate(given, context, of) : {};
         const { $frames: _, ...own } = context as MenuContext & { $frames?: Data };
         const frames = [...readFrames(context), { ...own, $at: at } as MenuContext];

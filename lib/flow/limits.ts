@@ -24,7 +24,7 @@ export const FLOW_LIMITS = {
   patternChars: 200,
   /** Instructions that a `pattern` rule may compile to; bounds its time per answer. */
   patternSteps: 1_000,
-  /** Maximum items of a list variable. */
+  /** Items that `append` builds a list of. */
   listItems: 500,
 
   // --- USSD -------------------------------------------------------------------------------------------------------------

@@ -70,6 +70,7 @@ export interface Config {
   readonly lintRules: readonly string[];
   readonly serviceHosts: readonly string[];
   readonly serviceHeaders: NonNullable<SettingValues['SERVICE_HTTP_HEADERS']>;
+  readonly timezone: string | undefined;
   readonly ussd: {
     /** Networks and `<dialect>:<secret>`; `*`: any client. */
     readonly gateways: '*' | readonly string[];
@@ -187,11 +188,9 @@ function buildConfig(
   return {
     production: values.NODE_ENV === 'production',
     environment: values.NODE_ENV,
-    host: values.HOST,
-    port: values.PORT,
+    ...{ host: values.HOST, port: values.PORT },
     dataDir: values.DATA_DIR === IN_MEMORY ? IN_MEMORY : resolve(values.DATA_DIR),
-    redisUrl: values.REDIS_URL,
-    mongodbUrl: values.MONGODB_URL,
+    ...{ redisUrl: values.REDIS_URL, mongodbUrl: values.MONGODB_URL },
     redisAcceptLoss: values.REDIS_ACCEPT_LOSS,
     storeWaitMs: values.STORE_WAIT_SECONDS * 1_000,
     ...readKeys(values),
@@ -212,6 +211,7 @@ function buildConfig(
     },
     ...readMenusDir(resolve(values.MENUS_DIR), isSet('MENUS_DIR')),
     ...{ services: values.SERVICES ?? [], machines: values.MACHINES ?? [], lintRules: values.LINT_RULES ?? [] },
+    timezone: values.TIMEZONE,
     ...{ serviceHosts: values.SERVICE_HTTP_HOSTS ?? [], serviceHeaders: values.SERVICE_HTTP_HEADERS ?? {} },
     ussd: {
       gateways: readGateways(values),

@@ -2,6 +2,7 @@
 
 import ipaddr from 'ipaddr.js';
 import { TwinlineError } from '../../lib/errors.ts';
+import { isTimeZone } from '../../lib/flow/expression/days.ts';
 import { parseHosts } from '../../lib/http/hosts.ts';
 import { findHeaderFault, type HeadersByOrigin } from '../../lib/http/service.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
@@ -168,6 +169,7 @@ export const FORMATS = {
     test: (text) => text === '*' || isNetwork(text) || GATEWAY_SECRET.test(text),
   },
   'http-host': { words: 'host, host:port or *.example.com', test: (text) => !throws(() => parseHosts([text])) },
+  'time-zone': { words: 'a time zone such as Africa/Nairobi', test: isTimeZone },
   flow: { words: 'the name of a flow', test: /^[A-Za-z][\w-]{0,63}$/ },
   service: { words: 'the name of a service, such as bills.find', test: /^[A-Za-z][\w-]*(\.[A-Za-z][\w-]*)*$/ },
   module: { words: 'a file path or a package name', test: /^[^\p{Cc},]+$/u },

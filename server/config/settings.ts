@@ -172,6 +172,11 @@ export const SETTINGS = {
     meaning: 'the flow that a dial starts, or a machine of MACHINES',
     fix: 'Set the name of a flow, its file name without .flow.json, or the id of a machine.',
   },
+  TIMEZONE: {
+    kind: text('time-zone'),
+    meaning: 'where the callers are: the time zone of flows that name none; unset = UTC',
+    fix: 'Set for example TIMEZONE=Africa/Nairobi.',
+  },
   MACHINES: {
     kind: list('module'),
     meaning: 'modules that export machines of your own, served beside the flows; read at the start only',

@@ -7,6 +7,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Flow } from '../../lib/flow/format/flow.ts';
 import { checkFlows, type FlowTexts, invalidFlow, readFlowFiles, readText } from '../../lib/flow/format/load.ts';
+import { CHAT_FLOW } from '../../lib/flow/format/names.ts';
 import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
 import type { LintDoors } from '../../lib/flow/lint/lint.ts';
@@ -26,7 +27,7 @@ export interface MenuFolder {
   readonly doors?: LintDoors | undefined;
   /** Names of machines of your own, which no flow may have. @default none */
   readonly machines?: ReadonlySet<string> | undefined;
-  /** For `date` rules. @default the system's clock */
+  /** For dates and times. @default the system's clock */
   readonly clock?: Clock | undefined;
   /** Whether a start goes on without any flow, because the first one is about to be written. @default false */
   readonly mayBeEmpty?: boolean | undefined;
@@ -43,8 +44,14 @@ export interface Menus {
 }
 
 /** How answers come to the menus of a server. */
-export function lintDoors({ ussd, agent }: Pick<Config, 'ussd' | 'agent'>): LintDoors {
-  return { textMode: ussd.textMode, chats: [agent.flow] };
+export function lintDoors({ ussd, agent, timezone }: Pick<Config, 'ussd' | 'agent' | 'timezone'>): LintDoors {
+  return { textMode: ussd.textMode, chats: [agent.flow], timezone };
+}
+
+/** The same by the variables of an environment, for commands that start no server. */
+export function readDoors(env: NodeJS.ProcessEnv): LintDoors {
+  const textMode = env.USSD_TEXT_MODE?.trim() === 'latest' ? 'latest' : 'cumulative';
+  return { textMode, chats: [env.AGENT_FLOW?.trim() || CHAT_FLOW], timezone: env.TIMEZONE?.trim() || undefined };
 }
 
 /** Reads and compiles the menus of a folder. Throws ERR_CONFIG when the folder cannot be read. */
@@ -77,7 +84,7 @@ function compileMenus(texts: FlowTexts, { services, rules, doors, clock }: MenuF
   const { flows, problems, files } = checkFlows(texts, { services, rules, doors, contracts: CONTRACTS });
   const compiled = new Map<string, CompiledFlow>();
   const failures: string[] = [];
-  const compile = flowCompiler({ flows, ...(clock && { clock }) });
+  const compile = flowCompiler({ flows, timezone: doors?.timezone, ...(clock && { clock }) });
   for (const flow of flows.values()) {
     const result = tryCompile(compile, flow);
     if (typeof result === 'string') failures.push(result);

@@ -131,7 +131,7 @@ async function reloadMenus(
   const refused = files.filter((file) => machines.has(cutFlowName(file))).map(sayTaken);
   const served = flowsIn(library);
   const accepted = new Map([...served].map(([name, { flow }]) => [name, flow]));
-  const compile = flowCompiler({ flows: accepted, ...(clock && { clock }) });
+  const compile = flowCompiler({ flows: accepted, timezone: doors?.timezone, ...(clock && { clock }) });
   for (const flow of sortCalledFirst(flows)) {
     if (machines.has(flow.flow)) continue;
     const before = accepted.get(flow.flow);

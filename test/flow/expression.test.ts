@@ -221,7 +221,7 @@ function reference([sign, a, b, c]: Tree): Json {
 type Fraction = readonly [above: bigint, below: bigint];
 
 function readFraction(value: number): Fraction {
-  const [, sign, whole, part = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e(.+))?$/.exec(String(value))!;
+  const [, sign = '', whole = '', part = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e(.+))?$/.exec(String(value))!;
   const power = Number(exponent) - part.length;
   const digits = BigInt(sign + whole + part);
   return power < 0 ? [digits, 10n ** BigInt(-power)] : [digits * 10n ** BigInt(power), 1n];

@@ -43,12 +43,27 @@ test('a number that a language writes is read as that number', () => {
       const result = compileAccept({ number: true }).check(
         new Intl.NumberFormat(lang, { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).format(value),
         0,
-        lang,
+        { lang },
       );
       assert.equal(result, { ok: true, value: value + 0 }, `${lang} ${value}`);
     }),
     { numRuns: 2000 },
   );
+});
+
+test('a number with a point is refused where the language leaves it open what the point means', () => {
+  const read = (text: string, lang: string) => {
+    const result = compileAccept({ number: true }).check(text, 0, { lang });
+    return result.ok ? result.value : undefined;
+  };
+  for (const lang of LANGS) {
+    const parts = new Intl.NumberFormat([lang, 'en'], { useGrouping: 'always' }).formatToParts(1234.5);
+    const [group, decimal] = ['group', 'decimal'].map((type) => parts.find((part) => part.type === type)?.value);
+    const meant = group === '.' ? 60_000 : decimal === ',' ? undefined : 60;
+    for (const sign of [1, -1]) assert.is(read(`${sign < 0 ? '-' : ''}60.000`, lang), meant && sign * meant, lang);
+    assert.is(read('60.5', lang), 60.5, lang);
+    assert.is(read('+5', lang), undefined, lang);
+  }
 });
 
 test('plural takes the form of CLDR, with two texts and with a text for each form', () => {

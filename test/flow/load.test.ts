@@ -308,6 +308,7 @@ const FLOW_KEYS: Keys<Flow> = {
   version: 1,
   start: 1,
   langs: 1,
+  timezone: 1,
   keys: 1,
   limits: 1,
   vars: 1,

@@ -219,6 +219,35 @@ test('a mistake on any page hides no row: turning on shows what followed', async
   }
 });
 
+test('a list has all its rows, however many, and a call whose answer is longer than its variable fails', async () => {
+  const flow = flowOf(
+    {
+      get: {
+        type: 'call',
+        service: 'own.rows',
+        save: 'rows',
+        done: 'rows',
+        fail: [{ set: { why: '=error.message' }, to: 'no' }],
+      },
+      rows: { type: 'list', text: 'Wards', items: 'rows', row: 'Ward {{row}}', pick: { save: 'ward', to: 'yes' } },
+      yes: { type: 'end', text: 'Picked {{ward}}' },
+      no: { type: 'end', text: '{{why}}' },
+    },
+    { vars: { rows: { type: 'array', max: 1234 }, ward: { type: 'number' }, why: { type: 'string' } } },
+  );
+  const rowsOf = (count: number) => ({ 'own.rows': async () => Array.from({ length: count }, (_, at) => at + 1) });
+  const caller = phone(flow, { services: rowsOf(1234) });
+  const seen: string[] = [];
+  for (let text = await caller.dial(); ; text = await caller.say('98')) {
+    seen.push(...lines(text).filter((line) => line.includes('Ward ')));
+    if (!text.includes('98. More')) break;
+  }
+  assert.equal(seen.length, 1234);
+  assert.is(seen.at(-1)!.split('. ')[1], 'Ward 1234');
+  assert.is(await caller.say(seen.at(-1)!.split('. ')[0]!), 'Picked 1234');
+  assert.match(await phone(flow, { services: rowsOf(1235) }).dial(), '"rows" keeps at most 1234 items, and got 1235');
+});
+
 test('last words have no pages: they are cut to one screen, between words where that is possible', () => {
   fc.assert(
     fc.property(fc.array(words(20), { minLength: 1, maxLength: 60 }), chars, (parts, limit) => {

@@ -1,6 +1,7 @@
 // What documents every part of the expression language, for messages, editors and the reference; tests run the examples.
 
 import type { Json, JsonObject } from '../../json/json.ts';
+import type { Calendar } from './days.ts';
 
 /**
  * An expression or a text with placeholders, its result, and its variables. `lang` sets the language of a text.
@@ -30,5 +31,10 @@ export interface ExpressionFunction extends Described {
   readonly args: Arguments;
   /** Minimum and maximum number of arguments. */
   readonly arity: readonly [least: number, most: number];
-  readonly call: (args: readonly Json[], refuse: Refuse) => Json;
+  readonly call: (args: readonly Json[], refuse: Refuse, at: Evaluation) => Json;
+}
+
+export interface Evaluation {
+  readonly calendar: Calendar;
+  readonly scope: JsonObject;
 }

@@ -9,9 +9,11 @@
 // - `+` adds two numbers or joins two texts; `-` `*` `/` `%` and unary minus take numbers, and compute with decimals. Other
 //   kinds, a zero divisor and results beyond the largest number throw.
 
+import { systemClock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import type { Calendar } from './days.ts';
 import { ARITHMETIC } from './decimal.ts';
 import { FUNCTIONS, isIn, isSame } from './functions.ts';
 import type { BinarySign } from './operators.ts';
@@ -33,15 +35,16 @@ type Refuse = (problem: string) => never;
 
 /**
  * Reads `source`, at most FLOW_LIMITS.expressionChars long and FLOW_LIMITS.expressionDepth levels deep. Throws ERR_EXPRESSION with
- * the column, what was found and what was expected; its `cause` is `{ offset }`.
+ * the column, what was found and what was expected; its `cause` is `{ offset }`. The calendar is for `now()` and `today()`.
+ * @default `calendar` the system clock, in UTC
  * @example
  * compileExpression('price * 2 > 10').evaluate({ price: 6 }); // → true
  * compileExpression('price *'); // throws ERR_EXPRESSION
  */
-export function compileExpression(source: string): Expression {
+export function compileExpression(source: string, calendar: Calendar = systemClock): Expression {
   requireGiven('compile an expression', { source }, { source: 'text' });
   const { root, names } = parseExpression(source);
-  return { source, names, evaluate: compile(root, source) };
+  return { source, names, evaluate: compile(root, { source, calendar }) };
 }
 
 /** Whether a condition holds: only `true` is true; null, 0, '' and 'true' are not. */
@@ -49,8 +52,9 @@ export function truthy(value: Json): boolean {
   return value === true;
 }
 
-function compile(node: Node, source: string): Evaluate {
-  const inner = (part: Node) => compile(part, source);
+function compile(node: Node, place: { readonly source: string; readonly calendar: Calendar }): Evaluate {
+  const { source, calendar } = place;
+  const inner = (part: Node) => compile(part, place);
   switch (node.kind) {
     case 'value': {
       const { value } = node;
@@ -96,6 +100,7 @@ function compile(node: Node, source: string): Evaluate {
         call(
           args.map((arg) => arg(scope)),
           refuse,
+          { calendar, scope },
         );
     }
   }

@@ -2,12 +2,14 @@
 // the language, with characters that every phone can display.
 
 import type { Json } from '../../json/json.ts';
+import { readDay, readTime } from './days.ts';
 import { printDecimal } from './decimal.ts';
 import type { Arguments, Described } from './described.ts';
-import { dateAt, isDecimal, listLast, readIsoDate, takeFirst } from './values.ts';
+import { currencyPlaces, formatNumber, pluralRules } from './formats.ts';
+import { isDecimal, listLast, takeFirst } from './values.ts';
 
-/** A filter with its arguments bound. `lang` is the language tag of the text. */
-export type Filter = (value: Json, lang: string) => Json;
+/** A filter with its arguments bound. `lang` is the language tag of the text, `zone` the caller's time zone. */
+export type Filter = (value: Json, lang: string, zone: string | undefined) => Json;
 
 export interface FilterKind extends Described {
   /** Arguments after its name, each preceded by a colon. */
@@ -138,7 +140,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
   },
   date: {
     usage: 'date or date:iso',
-    doc: 'DD/MM/YYYY (or YYYY-MM-DD) of an ISO date, as written there, or of milliseconds since 1970, in UTC.',
+    doc: 'DD/MM/YYYY (or YYYY-MM-DD) of an ISO date or of milliseconds since 1970. Moments fall on a day of the caller: in the time zone of the flow. Without one, milliseconds are in UTC and texts as they are written.',
     args: { format: '`iso` for YYYY-MM-DD, or `dmy`, as without it' },
     examples: [
       ['{{due|date}}', '28/02/2026', { due: '2026-02-28T09:00:00Z' }],
@@ -148,12 +150,24 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     takes: ['text', 'number'],
     make: (format = 'dmy') => {
       if (format !== 'dmy' && format !== 'iso') return { problem: 'write date or date:iso' };
-      return (value) => {
-        const date = typeof value === 'number' ? dateAt(value) : readIsoDate(toText(value));
+      return (value, _lang, zone) => {
+        const date = readDay(value, zone);
         if (date === undefined || format === 'iso') return date ?? null;
         return date.split('-').reverse().join('/');
       };
     },
+  },
+  time: {
+    usage: 'time',
+    doc: "HH:MM of milliseconds since 1970 or of an ISO text with a time, in the caller's time zone, as with `date`.",
+    args: {},
+    examples: [
+      ['{{due|date}} {{due|time}}', '28/02/2026 09:05', { due: '2026-02-28T09:05:00Z' }],
+      ['{{due|time}}', '12:05', { due: '2026-02-28T09:05:00Z', timezone: 'Africa/Nairobi' }],
+    ],
+    arity: [0, 0],
+    takes: ['text', 'number'],
+    make: () => (value, _lang, zone) => readTime(value, zone) ?? null,
   },
   plural: {
     usage: "plural:item:items or plural:'one=item':'few=items':'other=items'",
@@ -228,70 +242,3 @@ function readPluralForms(texts: readonly string[]): PluralForms | { readonly pro
     return { problem: "write two texts, or each form once by its name, 'other=' among them" };
   return forms;
 }
-
-// Creating a formatter costs 50 times more than using it. Languages may come from data, so the caches are bounded.
-const FORMATTERS_KEPT = 200;
-const formatters = new Map<string, Intl.NumberFormat>();
-const pluralRulesByLang = new Map<string, Intl.PluralRules>();
-
-function pluralRules(lang: string): Intl.PluralRules {
-  const before = pluralRulesByLang.get(lang);
-  if (before) return before;
-  const rules = makePluralRules(lang);
-  if (pluralRulesByLang.size >= FORMATTERS_KEPT) pluralRulesByLang.clear();
-  pluralRulesByLang.set(lang, rules);
-  return rules;
-}
-
-function makePluralRules(lang: string): Intl.PluralRules {
-  try {
-    return new Intl.PluralRules([lang, 'en']);
-  } catch {
-    return new Intl.PluralRules('en');
-  }
-}
-
-/** Formats a number with at least `least` and at most `most` decimals in a language; null if it is not a number. */
-function formatNumber(value: Json, lang: string, least: number, most: number): string | null {
-  // Amounts are often decimal strings; format their digits, so that no precision is lost.
-  if (typeof value !== 'number' && !(typeof value === 'string' && isDecimal(value))) return null;
-  const key = `${least}${most}${lang}`;
-  let formatter = formatters.get(key);
-  if (!formatter) {
-    formatter = numberFormat(lang, least, most);
-    if (formatters.size >= FORMATTERS_KEPT) formatters.clear();
-    formatters.set(key, formatter);
-  }
-  const text = formatter.format((Number.isInteger(value) ? value : String(value)) as number);
-  return NOT_ASCII.test(text) ? text.replace(PHONE_UNSAFE, (sign) => PLAIN_SIGNS[sign] ?? ' ') : text;
-}
-
-function currencyPlaces(currency: string): number {
-  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
-}
-
-function numberFormat(lang: string, least: number, most: number): Intl.NumberFormat {
-  const options = {
-    minimumFractionDigits: least,
-    maximumFractionDigits: most,
-    numberingSystem: 'latn',
-    signDisplay: 'negative',
-  } as const;
-  try {
-    // Fall back to English, because the next choice would be the host's locale.
-    return new Intl.NumberFormat([lang, 'en'], options);
-  } catch {
-    return new Intl.NumberFormat('en', options);
-  }
-}
-
-// Characters that some locales use in numbers but GSM phones cannot display. Other spaces become plain spaces.
-const NOT_ASCII = /[^ -~]/;
-const PHONE_UNSAFE = /[\u00a0\u2009\u202f\u2019\u2212\u200e\u200f\u061c]/g;
-const PLAIN_SIGNS: { readonly [sign: string]: string } = {
-  '\u2019': "'",
-  '\u2212': '-',
-  '\u200e': '',
-  '\u200f': '',
-  '\u061c': '',
-};

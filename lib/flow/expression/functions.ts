@@ -1,6 +1,7 @@
 // Functions of the expression language: a closed table.
 
 import type { Json } from '../../json/json.ts';
+import { DAY_FUNCTIONS, type DayFunctionName } from './day-functions.ts';
 import { printDecimal, roundDecimal } from './decimal.ts';
 import type { ExpressionFunction, Refuse } from './described.ts';
 import { LIST_FUNCTIONS } from './list-functions.ts';
@@ -22,7 +23,8 @@ export type FunctionName =
   | 'contains'
   | 'words'
   | 'findNumber'
-  | keyof typeof LIST_FUNCTIONS;
+  | keyof typeof LIST_FUNCTIONS
+  | DayFunctionName;
 
 const MANY = 100;
 
@@ -197,6 +199,7 @@ export const FUNCTIONS: { readonly [name in FunctionName]: ExpressionFunction } 
     },
   },
   ...LIST_FUNCTIONS,
+  ...DAY_FUNCTIONS,
 };
 
 /** The words of a text in small letters: letters, digits, `_` and apostrophes; an emoji or another symbol is one of its own. */

@@ -6,10 +6,12 @@
 // - Values cannot break the line or the reply: their line breaks and tabs become spaces; control characters and direction marks
 //   are removed, and letters are composed.
 
+import { systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { FLOW_LIMITS } from '../limits.ts';
+import { type Calendar, findZone } from './days.ts';
 import { FILTERS, type Filter, toText } from './filters.ts';
 import { suggest } from './suggest.ts';
 import { composeText, element, isRefusedName, member } from './values.ts';
@@ -47,10 +49,12 @@ const OPEN = /(\\*)\{\{/g;
 
 /**
  * Reads `source`, at most FLOW_LIMITS.templateChars long. Throws ERR_TEMPLATE with the column; its `cause` is `{ offset }`.
+ * The calendar has the time zone of dates and times.
+ * @default `calendar` in UTC
  * @example
  * compileTemplate('A cup is {{price | money:ZMW}}.').render({ price: 12.5 }, 'en'); // → 'A cup is ZMW 12.50.'
  */
-export function compileTemplate(source: string): Template {
+export function compileTemplate(source: string, calendar: Calendar = systemClock): Template {
   requireGiven('compile a template', { source }, { source: 'text' });
   if (source.length > FLOW_LIMITS.templateChars) {
     const problem = `it has ${source.length} characters, and ${FLOW_LIMITS.templateChars} is the most. Split it over screens.`;
@@ -73,7 +77,7 @@ export function compileTemplate(source: string): Template {
     const slot = readSlot(source, at);
     if (plain) pieces.push(plain);
     plain = '';
-    pieces.push(printer(slot.steps, slot.filters));
+    pieces.push(printer(slot, calendar));
     paths.push(slot.path);
     at = slot.end;
   }
@@ -88,13 +92,14 @@ export function compileTemplate(source: string): Template {
   return { source, paths, isPlain: false, render };
 }
 
-function printer(steps: Steps, filters: readonly Filter[]) {
+function printer({ steps, filters }: Slot, calendar: Calendar) {
   const [root] = steps as [string];
   const rest = steps.slice(1);
   return (scope: JsonObject, lang: string): string => {
     let value: Json = Object.hasOwn(scope, root) ? (scope[root] ?? null) : null;
     for (const step of rest) value = typeof step === 'string' ? member(value, step) : element(value, step);
-    for (const filter of filters) value = filter(value, lang);
+    const zone = filters.length ? findZone(scope, calendar) : undefined;
+    for (const filter of filters) value = filter(value, lang, zone);
     const text = clean(toText(value));
     return (scope as Masking)[MASKED]?.has(root) ? text.replace(/\S/gu, '*') : text;
   };

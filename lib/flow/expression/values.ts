@@ -1,5 +1,5 @@
 // Plain values in flows: JSON by name and index (own properties only, never one that leads to a prototype), digits and decimal
-// numbers as people write them, calendar dates without a time zone, and texts by characters.
+// numbers as people write them, and texts by characters.
 
 import type { Json } from '../../json/json.ts';
 
@@ -62,7 +62,8 @@ function toAsciiDigit(sign: string): string {
 
 /**
  * Plain decimal notation for a number as people type it in a language: with its decimal sign and its groups of thousands, in
- * digits of any script. `1.000` is `1000` in German and `1.000` in French. Undefined if it is not a number there.
+ * digits of any script. `1.000` is `1000` in German, `1.000` in English, and either in French, which has no point: undefined there,
+ * as for everything that is not a number.
  */
 export function toPlainDecimal(text: string, lang: string): string | undefined {
   if (WHOLE.test(text)) return text;
@@ -99,9 +100,11 @@ function numberForms(lang: string): NumberForms {
   // Spaces and apostrophes only ever group; the Arabic signs mean one thing everywhere.
   const groups = `[\\s'\u2019\u066c${group}]`;
   const part = `(?:[\u066b${decimal}](?<part>\\d{1,40}))?$`;
+  // A keypad may have the point alone, so it is a decimal sign in all languages, but not where it may part thousands.
+  const unclear = decimal === ',' ? '(?!-?\\d{1,3}\\.\\d{3}$)' : '';
   const forms = {
     grouped: new RegExp(`^(?<whole>-?\\d{1,3}(?:(?<group>${groups})(?:\\d{2,3}\\k<group>)*\\d{3}))${part}`),
-    plain: new RegExp(`^(?<whole>-?\\d{1,40})${part.replace('[', '[.')}`),
+    plain: new RegExp(`^${unclear}(?<whole>-?\\d{1,40})${part.replace('[', '[.')}`),
   };
   if (formsByLang.size >= FORMS_KEPT) formsByLang.clear();
   formsByLang.set(lang, forms);
@@ -125,34 +128,6 @@ export function findNumber(text: string): number | undefined {
     if (value !== undefined) return value;
   }
   return undefined;
-}
-
-const ISO = /^(\d{4})-(\d{2})-(\d{2})/;
-const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-/** `YYYY-MM-DD`, or undefined if the day does not exist. Years are 1 to 9999. */
-export function isoDate(year: number, month: number, day: number): string | undefined {
-  const leap = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  const last = (DAYS[month - 1] ?? 0) + (leap ? 1 : 0);
-  if (!(year >= 1 && year <= 9999 && day >= 1 && day <= last)) return undefined;
-  return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
-}
-
-/** The date at the start of an ISO text, as written; undefined if there is no valid date. */
-export function readIsoDate(text: string): string | undefined {
-  const match = ISO.exec(text);
-  if (!match || !/^(?:$|[T ])/.test(text.slice(10))) return undefined;
-  return isoDate(Number(match[1]), Number(match[2]), Number(match[3]));
-}
-
-/** The date in UTC at `ms` milliseconds since 1970; undefined outside the years 1 to 9999. */
-export function dateAt(ms: number): string | undefined {
-  const date = new Date(ms);
-  return isoDate(date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate());
-}
-
-function pad(value: number, width: number): string {
-  return String(value).padStart(width, '0');
 }
 
 // Characters as readers see them: é is one however it is written, and so are a Thai letter with its tone mark and a family emoji.

@@ -15,7 +15,7 @@ export type { Text, Value, Values, Way } from './way.ts';
 export interface Variable {
   readonly type: 'string' | 'number' | 'boolean' | 'object' | 'array';
   readonly default?: Json;
-  /** Longest value in characters (string) or items (array). */
+  /** Longest value in characters (a longer string is cut) or items (a longer array is refused). */
   readonly max?: number;
   /** A realistic value for lint and diagrams. */
   readonly sample?: Json;
@@ -42,6 +42,8 @@ export interface Flow {
   readonly version: number;
   readonly start: string;
   readonly langs?: readonly string[];
+  /** Where its days begin, unless the variable `timezone` says otherwise. */
+  readonly timezone?: string;
   readonly keys?: { readonly [key in NavigationKey]?: string | false };
   readonly limits?: { readonly chars?: number; readonly charset?: 'gsm7' | 'any'; readonly session?: string };
   readonly vars?: { readonly [name: string]: Variable };

@@ -183,6 +183,9 @@ const TAKES: { readonly [name in FunctionName]?: readonly KnownShape['kind'][] }
   str: ['text', 'number', 'boolean'],
   startsWith: ['text'],
   findNumber: ['text', 'number'],
+  addDays: ['text', 'number'],
+  daysBetween: ['text', 'number'],
+  timeOf: ['text', 'number'],
   ...Object.fromEntries(['lower', 'upper', 'title', 'trim', 'words'].map((name) => [name, ['text'] as const])),
 };
 const NUMERIC = new Set<FunctionName>(['min', 'max', 'round', 'abs']);
@@ -190,6 +193,7 @@ const NUMERIC = new Set<FunctionName>(['min', 'max', 'round', 'abs']);
 const GIVES_ANYWAY: { readonly [name in FunctionName]?: string } = {
   num: 'that is always null',
   findNumber: 'that is always null',
+  timeOf: 'that is always null',
   startsWith: 'that is always false',
 };
 const LIST: Shape = { kind: 'list', of: UNKNOWN, isSure: true };
@@ -213,6 +217,11 @@ const GIVES: { readonly [name in FunctionName]: Shape } = {
   without: LIST,
   sum: NUMBER,
   object: { kind: 'object', isSure: true },
+  now: NUMBER,
+  today: TEXT,
+  addDays: TEXT,
+  daysBetween: NUMBER,
+  timeOf: TEXT,
 };
 
 function callShape({ name, args, at }: Extract<Node, { kind: 'call' }>, reading: ShapeContext): Shape {

@@ -97,6 +97,8 @@ export interface LintDoors {
   readonly textMode: 'cumulative' | 'latest';
   /** Names of flows that users write to in a chat. */
   readonly chats: readonly string[];
+  /** The time zone of flows that name none. @default UTC */
+  readonly timezone?: string | undefined;
 }
 
 /** The context of a flow. Whatever is omitted is not checked. */

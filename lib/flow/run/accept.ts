@@ -7,17 +7,10 @@ import { RE2JS } from 're2js';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { dateAt, isoDate, readIsoDate } from '../expression/days.ts';
 import { isKept } from '../expression/decimal.ts';
 import { suggest } from '../expression/suggest.ts';
-import {
-  countCharacters,
-  dateAt,
-  isoDate,
-  parseDecimal,
-  readIsoDate,
-  toAsciiDigits,
-  toPlainDecimal,
-} from '../expression/values.ts';
+import { countCharacters, parseDecimal, toAsciiDigits, toPlainDecimal } from '../expression/values.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { ID_CHECKS, readId } from './id-checks.ts';
 import { isCallingCode, readPhoneNumber } from './phone-numbers.ts';
@@ -26,12 +19,23 @@ export interface Accept {
   /** The rules by name, joined with `+`: `digits`, `length+pattern`. */
   readonly name: string;
   /**
-   * The value to save for the caller's text. `now` is in milliseconds since 1970, for rules with `today`; `lang` is the
-   * caller's language, for numbers.
-   * @default `lang` English
+   * The value to save for the caller's text. `now` is in milliseconds since 1970, for rules with `today`.
+   * @default `caller` English, in UTC
    */
-  check(text: string, now: number, lang?: string): { readonly ok: true; readonly value: Json } | { readonly ok: false };
+  check(
+    text: string,
+    now: number,
+    caller?: Caller,
+  ): { readonly ok: true; readonly value: Json } | { readonly ok: false };
 }
+
+/** Who answers: the language, for numbers, and the time zone, for days. */
+interface Caller {
+  readonly lang: string;
+  readonly zone?: string | undefined;
+}
+
+const ENGLISH: Caller = { lang: 'en' };
 
 const RULES: { readonly [name: string]: AcceptRule } = {
   digits: (setting, refuse) => {
@@ -85,12 +89,12 @@ export function compileAccept(rule: JsonObject): Accept {
       throw acceptError(`the rule "${name}" got ${showSetting(rule[name] ?? null)}`, problem);
     });
   });
-  const check: Accept['check'] = (input, now, lang = 'en') => {
+  const check: Accept['check'] = (input, now, caller = ENGLISH) => {
     if (input.length > TYPED_MOST) return REFUSED;
     const text = input.trim();
     let value: Json = text;
     for (const one of checks) {
-      const result = one(text, now, lang);
+      const result = one(text, now, caller);
       if (result === undefined) return REFUSED;
       if (result !== text) value = result;
     }
@@ -126,7 +130,7 @@ function numberRule(setting: Json, refuse: Refuse): AcceptCheck {
   const places = integer ? 0 : Number(decimals ?? 40);
   const least = Number(min ?? Number.NEGATIVE_INFINITY);
   const most = Number(max ?? Number.POSITIVE_INFINITY);
-  return (text, _, lang) => {
+  return (text, _, { lang }) => {
     const plain = toPlainDecimal(text, lang) ?? '';
     const value = parseDecimal(plain);
     if (value === undefined || value < least || value > most || !isKept(plain)) return undefined;
@@ -201,7 +205,7 @@ function acceptError(problem: string, fix: string): TwinlineError {
 }
 
 /** The value for a trimmed text, or undefined to refuse it. */
-type AcceptCheck = (text: string, now: number, lang: string) => Json | undefined;
+type AcceptCheck = (text: string, now: number, caller: Caller) => Json | undefined;
 /** Aborts the compilation: what is wrong with the rule, and how to fix it. */
 type Refuse = (problem: string) => never;
 type AcceptRule = (setting: Json, refuse: Refuse) => AcceptCheck;
@@ -233,7 +237,7 @@ export const DATE_FORMATS: readonly string[] = Object.keys(ORDERS);
 
 /**
  * The `date` rule: a calendar date typed on a keypad, saved as YYYY-MM-DD. Compiles `true` (DDMMYYYY) or `{format, min,
- * max}`; the bounds are inclusive, YYYY-MM-DD or `today` (in UTC). The format sets the order of day, month and year. Callers
+ * max}`; the bounds are inclusive, YYYY-MM-DD or `today` where the caller is. The format sets the order of day, month and year. Callers
  * may separate them with / - . or a space, and may then omit leading zeros. A two-digit year means the latest possible one:
  * not after `max`, or, without `max`, at most 20 years ahead.
  */
@@ -251,19 +255,19 @@ function dateRule(setting: Json, refuse: Refuse): AcceptCheck {
   const apart = new RegExp(
     `^${order.map((part) => `(\\d{${part.startsWith('Y') ? part.length : '1,2'}})`).join('([/. -])')}$`,
   );
-  return (typed, now) => {
+  return (typed, now, { zone }) => {
     const text = toAsciiDigits(typed);
     const parts = close.exec(text)?.slice(1) ?? splitDate(apart.exec(text));
     if (!parts) return undefined;
     const part = (name: string) => Number(parts[order.findIndex((one) => one.startsWith(name))]);
-    const least = from(now) ?? '0001-01-01';
-    const most = until(now) ?? '9999-12-31';
+    const least = from(now, zone) ?? '0001-01-01';
+    const most = until(now, zone) ?? '9999-12-31';
     const fits = (year: number): string | undefined => {
       const date = isoDate(year, part('M'), part('D'));
       return date !== undefined && date >= least && date <= most ? date : undefined;
     };
     if (!order.includes('YY')) return fits(part('Y'));
-    const limit = Number((until(now) ?? '').slice(0, 4)) || new Date(now).getUTCFullYear() + YEARS_AHEAD;
+    const limit = Number(until(now, zone)?.slice(0, 4) ?? Number(dateAt(now, zone)?.slice(0, 4)) + YEARS_AHEAD);
     const latest = limit - ((((limit - part('Y')) % 100) + 100) % 100);
     return fits(latest) ?? fits(latest - 100);
   };
@@ -274,7 +278,7 @@ function splitDate(match: RegExpExecArray | null): string[] | undefined {
   return match && match[2] === match[4] ? [match[1]!, match[3]!, match[5]!] : undefined;
 }
 
-function readBound(value: Json, refuse: Refuse): (now: number) => string | undefined {
+function readBound(value: Json, refuse: Refuse): (now: number, zone: string | undefined) => string | undefined {
   if (value === null) return () => undefined;
   if (value === 'today') return dateAt;
   const date = typeof value === 'string' && value.length === 10 ? readIsoDate(value) : undefined;

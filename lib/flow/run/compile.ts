@@ -9,6 +9,7 @@ import type { Conversation, Library } from '../../engine/conversation.ts';
 import { compileMachine, type Machine } from '../../engine/machine/transition.ts';
 import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { type Calendar, isTimeZone } from '../expression/days.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { type Flow, findExitScreen, type Values } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
@@ -22,8 +23,10 @@ import { evaluateValues, type FlowScope, flowError, flowScope, menuImplementatio
 export interface CompileOptions {
   /** The flows called by `flow` screens, by name. */
   readonly flows?: ReadonlyMap<string, Flow>;
-  /** For `date` rules. @default the system clock */
-  readonly clock?: Clock;
+  /** For dates and times. @default the system clock */
+  readonly clock?: Pick<Clock, 'now'>;
+  /** The time zone of a flow that names none. @default UTC */
+  readonly timezone?: string | undefined;
 }
 
 /** A flow as a conversation of the engine. */
@@ -32,6 +35,8 @@ export interface CompiledFlow extends Conversation {
   /** The machine config as plain JSON, readable by XState and its tools. */
   readonly config: JsonObject;
   readonly screens: ReadonlyMap<string, ScreenNode>;
+  /** The same flow by another clock: a test or a replay has its own time. */
+  withClock(clock: Pick<Clock, 'now'>): CompiledFlow;
 }
 
 /** Whether a conversation is a flow; others are custom machines. */
@@ -53,7 +58,7 @@ interface FlowBody {
 }
 
 /**
- * Compiles a flow that the schema has accepted. Throws ERR_FLOW_INVALID, ERR_EXPRESSION or ERR_TEMPLATE.
+ * Compiles a flow that the schema has accepted. Throws ERR_FLOW_INVALID, also for an unknown time zone, ERR_EXPRESSION or ERR_TEMPLATE.
  * @example
  * const hello = compileFlow(await loadFlow('hello.flow.json'));
  * const engine = createEngine({ store: memorySnapshots(), conversations: [hello] });
@@ -66,10 +71,12 @@ export function compileFlow(flow: Flow, options: CompileOptions = {}): CompiledF
 }
 
 /** Compiles flows that call each other: as {@link compileFlow}, and what they share once. `flows` may change in between. */
-export function flowCompiler({ flows = new Map(), clock = systemClock }: CompileOptions): (flow: Flow) => CompiledFlow {
+export function flowCompiler(options: CompileOptions): (flow: Flow) => CompiledFlow {
+  const { flows = new Map(), clock = systemClock, timezone } = options;
+  const calendar = { now: () => clock.now(), timezone };
   const bodies = new Map<Flow, FlowBody>();
   const findBody = (flow: Flow): FlowBody => {
-    const body = bodies.get(flow) ?? compileBody(flow);
+    const body = bodies.get(flow) ?? compileBody(flow, calendar);
     bodies.set(flow, body);
     return body;
   };
@@ -89,13 +96,14 @@ export function flowCompiler({ flows = new Map(), clock = systemClock }: Compile
         return config;
       },
       get machine() {
-        machine ??= compileMachine(buildMachine(this.config, flow, used), 'pure');
+        machine ??= compileMachine(buildMachine(this.config, flow, { used, calendar }), 'pure');
         return machine;
       },
       id: flow.flow,
       version: flow.version,
       hash: contentHash([...used.values()].map((one) => findBody(one).content)),
-      ...flowConversation(flow, { nodes, used }, clock),
+      withClock: (other) => flowCompiler({ flows: used, clock: other, timezone })(flow),
+      ...flowConversation(flow, { nodes, used, calendar }),
     };
   };
 }
@@ -135,8 +143,11 @@ function listUsedFlows(flow: Flow, flows: ReadonlyMap<string, Flow>): Map<string
   return used;
 }
 
-function compileBody(flow: Flow): FlowBody {
-  const scope = flowScope(flow);
+function compileBody(flow: Flow, calendar: Calendar): FlowBody {
+  const { timezone } = flow;
+  if (timezone !== undefined && !isTimeZone(timezone))
+    throw flowError(flow.flow, `there is no time zone "${timezone}". Write one such as Africa/Nairobi.`);
+  const scope = flowScope(flow, calendar);
   const behaviours = new Map<string, Behaviour>();
   for (const [id, screen] of Object.entries(flow.screens)) {
     const kind = findKind(screen);
@@ -209,22 +220,27 @@ function screenPlace(id: string, flow: Flow, outermost: Flow): ScreenPlace {
 }
 
 function calledFlow(flow: Flow): CalledFlow {
-  const { $stack, $page, $bad, ...vars } = initialContext(flow);
+  const { $stack, $page, $bad, $zone, ...vars } = initialContext(flow);
   const isWalled = flow.screens[flow.start]!.back === false;
   return { id: flow.flow, vars, target: formatTarget(`${flow.flow}.`, flow.start), isWalled };
 }
 
 function initialContext(flow: Flow): Record<string, Json> {
   const vars = Object.entries(flow.vars ?? {}).map(([name, variable]) => [name, variable.default ?? null]);
-  return { ...Object.fromEntries(vars), $stack: [], $page: 0, $bad: 0 };
+  const zone = flow.timezone === undefined ? {} : { $zone: flow.timezone };
+  return { ...Object.fromEntries(vars), ...zone, $stack: [], $page: 0, $bad: 0 };
 }
 
 /** The machine of a JSON config, plus what JSON cannot express (context from input, call inputs, guards, actions). */
-function buildMachine(config: JsonObject, flow: Flow, used: ReadonlyMap<string, Flow>): AnyStateMachine {
+function buildMachine(
+  config: JsonObject,
+  flow: Flow,
+  { used, calendar }: { readonly used: ReadonlyMap<string, Flow>; readonly calendar: Calendar },
+): AnyStateMachine {
   const start = config.context as unknown as MenuContext;
   const context = ({ input = {} }: { input?: Values }): MenuContext => ({ ...start, ...pickDeclared(flow, input) });
-  return menuVocabulary(menuImplementations(used)).createMachine({
-    ...withInputs(config),
+  return menuVocabulary(menuImplementations(used, calendar)).createMachine({
+    ...withInputs(config, calendar),
     context,
   } as MenuConfig);
 }
@@ -235,18 +251,21 @@ function pickDeclared(flow: Flow, values: Values): Values {
   return Object.fromEntries(declared);
 }
 
-function withInputs(config: JsonObject): JsonObject {
+function withInputs(config: JsonObject, calendar: Calendar): JsonObject {
   const { invoke, meta, states } = config as {
     invoke?: JsonObject;
     meta?: JsonObject;
     states?: { [id: string]: JsonObject };
   };
   const values = meta?.with as { [name: string]: Json } | undefined;
-  const input = ({ context }: { context: JsonObject }) => evaluateValues(values ?? {}, context, compileExpression);
+  const compile = (source: string) => compileExpression(source, calendar);
+  const input = ({ context }: { context: JsonObject }) => evaluateValues(values ?? {}, context, compile);
   return {
     ...config,
     ...(invoke && { invoke: { ...invoke, input: input as unknown as Json } }),
-    ...(states && { states: Object.fromEntries(Object.entries(states).map(([id, state]) => [id, withInputs(state)])) }),
+    ...(states && {
+      states: Object.fromEntries(Object.entries(states).map(([id, state]) => [id, withInputs(state, calendar)])),
+    }),
   };
 }
 

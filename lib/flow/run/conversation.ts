@@ -2,12 +2,12 @@
 // values are masked in variables, in replies and in logs.
 
 import type { EventObject } from 'xstate';
-import type { Clock } from '../../clock.ts';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import type { CallPolicy, Conversation, Prove, ShownForms, View } from '../../engine/conversation.ts';
 import { toPath } from '../../engine/machine/state-path.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { listTexts, MASK } from '../../redact.ts';
+import type { Calendar } from '../expression/days.ts';
 import { compileExpression } from '../expression/expression.ts';
 import { maskPrinted } from '../expression/template.ts';
 import { composeText, findBorder, toAsciiDigits } from '../expression/values.ts';
@@ -33,13 +33,13 @@ interface CompiledScreens {
   readonly nodes: ReadonlyMap<string, ScreenNode>;
   /** The flow and the flows it calls, by name. */
   readonly used: ReadonlyMap<string, Flow>;
+  readonly calendar: Calendar;
 }
 
 /** The engine's view of a compiled flow, besides its machine. */
 export function flowConversation(
   flow: Flow,
-  { nodes, used: usedServices }: CompiledScreens,
-  clock: Clock,
+  { nodes, used: usedServices, calendar }: CompiledScreens,
 ): Omit<Conversation, 'id' | 'version' | 'hash' | 'machine'> {
   const secrets = listSecretNames(usedServices);
   const proven = listProvenNames(nodes);
@@ -49,10 +49,10 @@ export function flowConversation(
   );
   const session = flow.limits?.session === undefined ? undefined : durationMs(flow.limits.session);
   const findNode = (view: Pick<View, 'state'>) => nodes.get(toPath(view.state))!;
-  const scope = flowScope(flow);
+  const scope = flowScope(flow, calendar);
   const waitText = ({ context }: View) => scope.wait.render(context, chooseLang(scope, context));
   return {
-    read: (view, raw, prove) => readInput(findNode(view), raw, { view, prove, now: clock.now(), start: flow.start }),
+    read: (view, raw, prove) => readInput(findNode(view), raw, { view, prove, now: calendar.now(), start: flow.start }),
     interrupt: (view, raw) =>
       typeof raw === 'string' && toAsciiDigits(raw) === findNode(view).scope.typedKeys.exit
         ? { type: 'exit' }
@@ -71,7 +71,7 @@ export function flowConversation(
       privateIn: (context) => [...new Set(listPrivateTexts(context, privates))],
     }),
     ...(session !== undefined && { ttlMs: session }),
-    migrate: (rest, from) => migrateRest(rest, from.version, { flow, flows: usedServices, nodes }),
+    migrate: (rest, from) => migrateRest(rest, from.version, { flow, flows: usedServices, nodes, calendar }),
   };
 }
 

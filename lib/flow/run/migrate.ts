@@ -1,10 +1,12 @@
 // Migrates a session from an older version of its flow to this one, following the author's `migrate` entries.
 
+import { inheritValues } from '../../../machines/ussd-menu.ts';
 import { toPath } from '../../engine/machine/state-path.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import type { Calendar } from '../expression/days.ts';
 import { compileExpression } from '../expression/expression.ts';
-import type { Flow, Migration, Values } from '../format/flow.ts';
+import type { Flow, FlowScreen, Migration } from '../format/flow.ts';
 import { isInteractive } from '../screens/kinds.ts';
 import { cutPrefix } from './render.ts';
 import { evaluateValues, type ScreenNode } from './scope.ts';
@@ -14,6 +16,7 @@ interface MigrationContext {
   /** The flow and the flows it calls, by name. */
   readonly flows: ReadonlyMap<string, Flow>;
   readonly nodes: ReadonlyMap<string, ScreenNode>;
+  readonly calendar: Calendar;
 }
 
 /** A flow that a session is in: the path of the screen where it is, which has called the next level, and the variables. */
@@ -84,7 +87,7 @@ function placeLevels(levels: readonly Level[], to: MigrationContext): Level[] | 
   for (let screen = to.nodes.get(placed.at(-1)!.at)!.screen; screen.type === 'flow'; ) {
     const called = to.flows.get(screen.flow)!;
     const inner = path.shift() ?? `${screen.flow}.${called.start}`;
-    placed.push({ at: inner, context: enterFlow(screen.with ?? {}, called, placed.at(-1)!.context) });
+    placed.push({ at: inner, context: enterFlow(screen, placed.at(-1)!.context, to) });
     screen = to.nodes.get(inner)!.screen;
   }
   return placed;
@@ -117,20 +120,22 @@ function findCalls(from: string, to: string, nodes: MigrationContext['nodes']): 
 }
 
 /** Only screens that wait are gone back to; variables that are new have their defaults. */
-function fitLevel({ at, context }: Level, { nodes }: MigrationContext): Level {
+function fitLevel({ at, context }: Level, { nodes, flow: { timezone } }: MigrationContext): Level {
   const { prefix, scope } = nodes.get(at)!;
   const isHere = (path: string) => {
     const node = nodes.get(path);
     return node !== undefined && node.prefix === prefix && isInteractive(node.screen);
   };
   const $stack = (context.$stack as readonly string[]).filter(isHere).map((path) => path.slice(prefix.length));
-  return { at, context: withNewVariables(scope.flow, { ...context, $stack }) };
+  const { $zone: _, ...own } = context;
+  const zone = timezone === undefined ? {} : { $zone: timezone };
+  return { at, context: withNewVariables(scope.flow, { ...own, ...zone, $stack }) };
 }
 
-function enterFlow(given: Values, called: Flow, caller: JsonObject): JsonObject {
-  const fresh = withNewVariables(called, { $stack: [], $page: 0, $bad: 0 });
-  const inherited = 'lang' in fresh && caller.lang !== undefined ? { lang: caller.lang } : {};
-  return { ...fresh, ...inherited, ...evaluateValues(given, caller, compileExpression) };
+function enterFlow(screen: FlowScreen, caller: JsonObject, { flows, calendar }: MigrationContext): JsonObject {
+  const fresh = withNewVariables(flows.get(screen.flow)!, { $stack: [], $page: 0, $bad: 0 });
+  const compile = (source: string) => compileExpression(source, calendar);
+  return { ...fresh, ...inheritValues(caller, fresh), ...evaluateValues(screen.with ?? {}, caller, compile) };
 }
 
 function withNewVariables(flow: Flow, context: JsonObject): JsonObject {

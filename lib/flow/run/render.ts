@@ -90,8 +90,8 @@ export function cutPages(screen: ShownScreen, { chars, footer }: PageOptions): s
   let page = [...title];
   for (const [at, piece] of pieces.entries()) {
     if (page.length > title.length && !fits([...page, piece])) {
-      const rest = pieces.slice(at);
-      if (ends([...page, ...rest])) {
+      const rest = pieces.slice(at, at + chars);
+      if (at + rest.length === pieces.length && ends([...page, ...rest])) {
         page.push(...rest);
         break;
       }

@@ -1,8 +1,10 @@
 // A flow during compilation, with its texts, expressions and variables ready for use; and its screens by state path.
 
 import type { MenuImplementations } from '../../../machines/ussd-menu.ts';
+import { systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { type Calendar, findZone } from '../expression/days.ts';
 import { compileExpression, type Expression, truthy } from '../expression/expression.ts';
 import { compileTemplate } from '../expression/template.ts';
 import { findBorder, toAsciiDigits } from '../expression/values.ts';
@@ -23,9 +25,10 @@ export interface FlowScope extends ScreenScope {
   readonly wait: Phrase;
 }
 
-export function flowScope(flow: Flow): FlowScope {
+/** @default `calendar` the system clock, in UTC */
+export function flowScope(flow: Flow, calendar: Calendar = systemClock): FlowScope {
   const langs = flow.langs?.length ? flow.langs : ['en'];
-  const phrase = (text: Text) => compilePhrase(text, langs);
+  const phrase = (text: Text) => compilePhrase(text, { langs, calendar });
   const word = (name: DefaultWord, own: Text | undefined) => phrase(own ?? defaultText(name, langs));
   const { wait: _, ...labels } = ENGLISH;
   const names = Object.keys(labels) as Label[];
@@ -39,10 +42,11 @@ export function flowScope(flow: Flow): FlowScope {
     labels: Object.fromEntries(names.map((name) => [name, word(name, flow.labels?.[name])])) as FlowScope['labels'],
     wait: word('wait', flow.wait),
     phrase,
-    expression: compileExpression,
+    expression: (source) => compileExpression(source, calendar),
     isRefused: (context) => (context.$bad as number) > 0,
     isSecret: (name) => flow.vars?.[name]?.secret === true,
     findLang: (context) => findLang(langs, context),
+    findZone: (context) => findZone(context, calendar),
   };
 }
 
@@ -61,21 +65,26 @@ function findLang(langs: readonly string[], { lang }: JsonObject): string {
 }
 
 // A missing translation falls back to the first existing one; lint reports it.
-function compilePhrase(text: Text, langs: readonly string[]): Phrase {
-  if (typeof text === 'string') return compileTemplate(text);
-  const written = Object.fromEntries(Object.entries(text).map(([lang, source]) => [lang, compileTemplate(source)]));
+function compilePhrase(
+  text: Text,
+  { langs, calendar }: { readonly langs: readonly string[]; readonly calendar: Calendar },
+): Phrase {
+  if (typeof text === 'string') return compileTemplate(text, calendar);
+  const written = Object.fromEntries(
+    Object.entries(text).map(([lang, source]) => [lang, compileTemplate(source, calendar)]),
+  );
   const fallback = langs.map((lang) => written[lang]).find((t) => t !== undefined) ?? compileTemplate('');
   const byLang = new Map(langs.map((lang) => [lang, written[lang] ?? fallback]));
   return { render: (scope, lang) => (byLang.get(lang) ?? fallback).render(scope, lang) };
 }
 
 /** Implements the menu machine's functions over the variables of all flows compiled together. */
-export function menuImplementations(flows: ReadonlyMap<string, Flow>): MenuImplementations {
+export function menuImplementations(flows: ReadonlyMap<string, Flow>, calendar: Calendar): MenuImplementations {
   const expressions = new Map<string, Expression>();
   const expression = (source: string): Expression => {
     const known = expressions.get(source);
     if (known) return known;
-    const made = compileExpression(source);
+    const made = compileExpression(source, calendar);
     expressions.set(source, made);
     return made;
   };
@@ -83,7 +92,8 @@ export function menuImplementations(flows: ReadonlyMap<string, Flow>): MenuImple
     const max = flows.get(flow)?.vars?.[name]?.max;
     if (max === undefined) return value;
     if (typeof value === 'string') return value.length <= max ? value : value.slice(0, findBorder(value, max));
-    return Array.isArray(value) ? value.slice(0, max) : value;
+    if (Array.isArray(value) && value.length > max) throw listError(flow, name, { max, items: value.length });
+    return value;
   };
   return {
     holds: (condition, scope) => truthy(expression(condition).evaluate(scope as JsonObject)),
@@ -95,6 +105,12 @@ export function menuImplementations(flows: ReadonlyMap<string, Flow>): MenuImple
     },
     fit: (flow, variable, value) => fit(flow, variable, value as Json),
   };
+}
+
+// What is missing from a list cannot be seen, so a longer one is refused: a call of a service fails with it.
+function listError(flow: string, name: string, { max, items }: { readonly max: number; readonly items: number }) {
+  const problem = `Flow "${flow}": "${name}" keeps at most ${max} items, and got ${items}. Raise its "max", or ask for less.`;
+  return new TwinlineError('ERR_EXPRESSION', problem);
 }
 
 /** Evaluates the expressions in values, at any depth: the input of a service. */

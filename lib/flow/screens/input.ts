@@ -81,7 +81,10 @@ export const input: ScreenKind<InputScreen> = {
         rows: [],
       }),
       read: (answering) => {
-        const result = accept.check(answering.input, answering.now, scope.findLang(answering.context));
+        const result = accept.check(answering.input, answering.now, {
+          lang: scope.findLang(answering.context),
+          zone: scope.findZone(answering.context),
+        });
         const accepted = result.ok && (typeof sameAs !== 'string' || isSame(answering, sameAs, result.value));
         return { type: 'text', accepted, value: result.ok ? result.value : null };
       },

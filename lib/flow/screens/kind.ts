@@ -95,6 +95,8 @@ export interface ScreenScope {
   isSecret(name: string): boolean;
   /** The caller's language. */
   findLang(context: JsonObject): string;
+  /** The caller's time zone, if one is known. */
+  findZone(context: JsonObject): string | undefined;
 }
 
 export interface Behaviour {

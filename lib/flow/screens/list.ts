@@ -3,7 +3,6 @@
 import type { Json, JsonObject } from '../../json/json.ts';
 import { maskPrintedFrom } from '../expression/template.ts';
 import type { Text, Values } from '../format/way.ts';
-import { FLOW_LIMITS } from '../limits.ts';
 import type { AnyScreen, ScreenKeys, ScreenKind } from './kind.ts';
 import { entryTrack, interactiveEvents, meta, transitionTo } from './transitions.ts';
 
@@ -79,7 +78,7 @@ export const list: ScreenKind<ListScreen> = {
     const items = scope.expression(screen.items);
     const listItems = (context: JsonObject): readonly Json[] => {
       const value = items.evaluate(context);
-      return Array.isArray(value) ? value.slice(0, FLOW_LIMITS.listItems) : [];
+      return Array.isArray(value) ? value : [];
     };
     return {
       listsExit: true,
@@ -93,7 +92,7 @@ export const list: ScreenKind<ListScreen> = {
         return { text: lines.filter((line) => line !== '').join('\n'), rows };
       },
       read: ({ key, context }) => {
-        const at = /^[1-9]\d{0,3}$/.test(key) ? Number(key) - 1 : -1;
+        const at = /^[1-9]\d{0,4}$/.test(key) ? Number(key) - 1 : -1;
         const item = screen.pick ? listItems(context)[at] : undefined;
         return item === undefined ? { type: 'invalid' } : { type: 'pick', value: item };
       },

@@ -1,6 +1,7 @@
 // Coverage of flow tests: screens, options and ways are marked in the machine, and the marks are published as facts.
 
 import { type AnyStateMachine, createMachine } from 'xstate';
+import { type Clock, systemClock } from '../../clock.ts';
 import type { Conversation } from '../../engine/conversation.ts';
 import type { Fact } from '../../engine/engine.ts';
 import { compileMachine } from '../../engine/machine/transition.ts';
@@ -31,6 +32,8 @@ export interface Coverage {
 export interface MarkedFlow {
   /** The same conversation, reporting what it passes through. */
   readonly conversation: Conversation;
+  /** What its `now()` and `today` mean from here on. @default the system clock */
+  setClock(clock: Pick<Clock, 'now'>): void;
   /** Records a fact; false if it is not a mark. */
   note(fact: Fact): boolean;
   coverage(): Coverage;
@@ -41,7 +44,9 @@ type CoverageKind = (typeof KINDS)[number];
 const MARK = 'mark';
 
 /** Adds a mark for every screen, option and way to the machine of a flow. */
-export function markFlow(compiledFlow: CompiledFlow): MarkedFlow {
+export function markFlow(plainFlow: CompiledFlow): MarkedFlow {
+  let clock: Pick<Clock, 'now'> = systemClock;
+  const compiledFlow = plainFlow.withClock({ now: () => clock.now() });
   const all: { readonly [kind in CoverageKind]: Map<string, boolean> } = {
     screens: new Map(),
     options: new Map(),
@@ -57,6 +62,9 @@ export function markFlow(compiledFlow: CompiledFlow): MarkedFlow {
   };
   return {
     conversation: { ...compiledFlow, machine: compileMachine(markMachine(compiledFlow, mark), 'pure') },
+    setClock: (next) => {
+      clock = next;
+    },
     note: ({ name: type, params }) => {
       if (type !== MARK) return false;
       const { kind, name } = params as unknown as { kind: CoverageKind; name: string };

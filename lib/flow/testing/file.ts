@@ -13,6 +13,8 @@ export interface FlowTestFile {
 export interface FlowTestSetup {
   /** Initial variables. */
   readonly given?: JsonObject;
+  /** When the caller dials, in ISO 8601 with an offset. @default TEST_NOW */
+  readonly now?: string;
   /** E.164 with `+`. @default TEST_PHONE */
   readonly phone?: string;
   /** Answers by service name; a call takes the first unused one that matches. */
@@ -56,3 +58,5 @@ export interface FlowTestStep {
 export const FLOW_TEST_FILE = '.test.json';
 /** The caller's number in tests that name none. */
 export const TEST_PHONE = '+263771234567';
+/** The time of the dial in tests that name none. */
+export const TEST_NOW = '2026-01-01T12:00:00Z';

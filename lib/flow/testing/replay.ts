@@ -35,7 +35,7 @@ export async function replayDialogue(compiledFlow: CompiledFlow, dialogue: Dialo
     const place = { turn: at + 1, typed: typeof turn.in === 'string' ? session.showInput(turn.in) : '****' };
     try {
       const typed = typeof turn.in === 'string' ? turn.in : secretFor(turn.in, compiledFlow.screens.get(screen));
-      const step = await session.take(typed);
+      const step = await session.take(typed, turn.at);
       screen = step.screen;
       replayed.push({ ...place, ...compareTurn(turn, step) });
       const hasMore = at + 1 < dialogue.turns.length;
@@ -90,6 +90,8 @@ export interface RecordedTurn {
   readonly turn: number;
   readonly flow: string;
   readonly version: number;
+  /** Milliseconds since 1970. */
+  readonly at?: number;
   /** E.164 with `+`; only with the first turn. */
   readonly phone?: string;
   readonly in: string | Masked;
@@ -111,6 +113,8 @@ export interface Dialogue extends FlowTestSetup {
 }
 
 export interface DialogueTurn {
+  /** Milliseconds since 1970. @default as much later as the calls take */
+  readonly at?: number | undefined;
   readonly in: string | Masked;
   /** The expected text; undefined is not compared. */
   readonly text?: string | undefined;
@@ -158,7 +162,7 @@ function toDialogue(turns: readonly RecordedTurn[]): Dialogue {
     version,
     services: Object.fromEntries([...names].map((name) => [name, listAnswers(name)])),
     ...(phone !== undefined && { phone }),
-    turns: turns.map(({ in: input, text, end, state }) => ({ in: input, text, end, state })),
+    turns: turns.map(({ at, in: input, text, end, state }) => ({ at, in: input, text, end, state })),
   };
 }
 
@@ -184,6 +188,7 @@ const KEYS: readonly (readonly [name: keyof RecordedTurn, fits: (value: unknown)
   ['turn', isCount],
   ['flow', isText],
   ['version', isCount],
+  ['at', (at) => at === undefined || isCount(at)],
   ['phone', (phone) => phone === undefined || isText(phone)],
   ['in', (input) => typeof input === 'string' || isMasked(input)],
   ['text', (text) => typeof text === 'string'],

@@ -15,7 +15,7 @@ import { pointerTo } from '../format/source.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { asksForSecret } from '../run/scope.ts';
 import type { MarkedFlow } from './coverage.ts';
-import { type FlowTestSetup, type MockAnswer, TEST_PHONE } from './file.ts';
+import { type FlowTestSetup, type MockAnswer, TEST_NOW, TEST_PHONE } from './file.ts';
 
 /** The result of a step. */
 export interface TestStepResult {
@@ -31,8 +31,8 @@ export interface TestStepResult {
 
 /** A session under test. */
 export interface TestSession {
-  /** Takes a turn; the first one dials. Rejects like the engine. */
-  take(input: string): Promise<TestStepResult>;
+  /** Takes a turn, at this time if one is given; the first one dials. Rejects like the engine. */
+  take(input: string, at?: number): Promise<TestStepResult>;
   /** An input as shown in messages; hidden when a secret is asked for. */
   showInput(input: string): string;
   listUnused: MockedServices['listUnused'];
@@ -42,7 +42,8 @@ const KEY = 'test';
 
 /** A conversation before its dial. */
 export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFlow, setup: FlowTestSetup): TestSession {
-  const clock = drivenClock();
+  const clock = drivenClock(Date.parse(setup.now ?? TEST_NOW));
+  markedFlow.setClock(clock);
   const store = memorySnapshots({ clock });
   let screen = '';
   let calling = '';
@@ -79,7 +80,8 @@ export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFl
     },
   });
 
-  const take = async (input: string): Promise<TestStepResult> => {
+  const take = async (input: string, at?: number): Promise<TestStepResult> => {
+    if (at !== undefined) clock.setTime(at);
     const decision: Decision =
       screen === '' ? { kind: 'begin', ...readDialInput(compiledFlow, setup) } : { kind: 'input', input };
     const result = await clock.drive(takeTurn(engine, { key: KEY, decide: () => decision }));
@@ -106,17 +108,21 @@ function readDialInput({ flow }: CompiledFlow, { phone = TEST_PHONE, given }: Fl
 export interface DrivenClock extends Clock {
   /** Awaits `work` while advancing the clock as far as it waits. Throws if it waits for anything but the clock. */
   drive<T>(work: Promise<T>): Promise<T>;
+  /** Sets the time of day. */
+  setTime(ms: number): void;
 }
 
 const IDLE_ROUNDS = 1_000;
 
 /** A simulated clock that advances whenever something waits on it. */
-export function drivenClock(): DrivenClock {
-  const clock = new SimulatedClock();
+/** @default `start` that of simulated clocks */
+export function drivenClock(start?: number): DrivenClock {
+  const clock = new SimulatedClock(start);
   const waits = new Set<{ readonly at: number }>();
   return {
     now: clock.now,
     monotonic: clock.monotonic,
+    setTime: (ms) => clock.jump(ms - clock.now()),
     wait: async (ms, signal) => {
       const entry = { at: clock.now() + ms };
       waits.add(entry);

@@ -6,14 +6,13 @@ import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { CHAT_FLOW } from '../../../lib/flow/format/names.ts';
 import { type Problem, problemLine } from '../../../lib/flow/format/problem.ts';
-import { type LintDoors, PROBLEM_CODES } from '../../../lib/flow/lint/lint.ts';
+import { PROBLEM_CODES } from '../../../lib/flow/lint/lint.ts';
 import type { LintRule } from '../../../lib/flow/lint/rule.ts';
 import { readVersion } from '../../config/modules.ts';
 import { lintRulesFrom } from '../../menus/lint-rules.ts';
 import { mendFlows } from '../../menus/mend.ts';
-import { readMenus, readTestProblems } from '../../menus/menus.ts';
+import { readDoors, readMenus, readTestProblems } from '../../menus/menus.ts';
 import { serviceNames } from '../../menus/services.ts';
 import { formatCount } from '../terminal.ts';
 import { findMenusDir, UsageError, type Verb } from '../verb.ts';
@@ -47,7 +46,7 @@ export const lintVerb: Verb = {
     const { folder, file } = readPlace(positionals, env);
     const services = await serviceNames(env);
     const rules = await lintRulesFrom(env);
-    const place = { folder, services, rules, doors: findDoors(env) };
+    const place = { folder, services, rules, doors: readDoors(env) };
     if (values.fix) for (const line of await mendFlows(place, file)) console.error(pc.green(line));
     const { failures, ...menus } = await readMenus(place);
     const isMeant = (other: string) => file === undefined || other === file;
@@ -60,12 +59,6 @@ export const lintVerb: Verb = {
     return failures.length || problems.some(isError) ? 1 : 0;
   },
 };
-
-/** How answers come to the flows, by the settings of a server. */
-function findDoors(env: NodeJS.ProcessEnv): LintDoors {
-  const textMode = env.USSD_TEXT_MODE?.trim() === 'latest' ? 'latest' : 'cumulative';
-  return { textMode, chats: [env.AGENT_FLOW?.trim() || CHAT_FLOW] };
-}
 
 interface LintResult {
   readonly problems: readonly Problem[];

@@ -5,7 +5,7 @@ import pc from 'picocolors';
 import { type Coverage, type Covered, coverageLine } from '../../../lib/flow/testing/coverage.ts';
 import { type FlowTestReport, failureText } from '../../../lib/flow/testing/run.ts';
 import { type CheckedMenus, checkMenus } from '../../menus/check.ts';
-import { cutFlowName, listRefused } from '../../menus/menus.ts';
+import { cutFlowName, listRefused, type MenuFolder, readDoors } from '../../menus/menus.ts';
 import { formatCount, formatTable } from '../terminal.ts';
 import { UsageError, type Verb } from '../verb.ts';
 import { readPlace } from './lint.ts';
@@ -33,7 +33,7 @@ export const testVerb: Verb = {
     const options = readOptions(values);
     const { folder, file } = readPlace(positionals, env);
     const only = file === undefined ? undefined : cutFlowName(file);
-    const runOnce = () => runTests(folder, { ...options, only });
+    const runOnce = () => runTests({ folder, doors: readDoors(env) }, { ...options, only });
     if (!values.watch) return runOnce();
     const { onEdits } = await import('../edits.ts');
     await runOnce();
@@ -65,16 +65,16 @@ type TestFlags = { readonly [name in 'filter' | 'threshold']?: string } & {
   readonly [name in 'update' | 'coverage' | 'watch']?: boolean;
 };
 
-async function runTests(folder: string, options: TestOptions & { readonly only: string | undefined }): Promise<0 | 1> {
+async function runTests(
+  folder: MenuFolder,
+  options: TestOptions & { readonly only: string | undefined },
+): Promise<0 | 1> {
   const { only, filter, update, threshold } = options;
-  const checked = await checkMenus(
-    { folder },
-    {
-      flow: only === undefined ? undefined : (name) => name === only,
-      test: filter === undefined ? undefined : ({ name }) => name.toLowerCase().includes(filter.toLowerCase()),
-      update,
-    },
-  );
+  const checked = await checkMenus(folder, {
+    flow: only === undefined ? undefined : (name) => name === only,
+    test: filter === undefined ? undefined : ({ name }) => name.toLowerCase().includes(filter.toLowerCase()),
+    update,
+  });
   const errors = listRefused(checked);
   const below = threshold === undefined ? [] : findBelow(checked.reports, threshold);
   for (const error of errors) console.log(pc.red(error));

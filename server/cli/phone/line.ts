@@ -187,11 +187,12 @@ export function recorder(file: string): Recorder {
         const type: PhoneCall['type'] = async (answer) => {
           const typed = numbers.mask(answer, state === undefined ? undefined : compiled.screens.get(state));
           reply = undefined;
+          const at = host.engine.clock.now();
           const shown = await call.type(answer);
           state = (await host.ussd.inspect(call.sessionId))?.state;
           const first = turn++ === 0;
           const recorded: RecordedTurn = {
-            ...{ session, turn, flow, version: compiled.version },
+            ...{ session, turn, flow, version: compiled.version, at },
             ...(first && { phone: phone.phoneNumber }),
             ...{ in: typed, text: reply ?? shown.text, end: shown.kind === 'end' },
             ...(state !== undefined && { state }),

@@ -17,7 +17,7 @@ import {
   replayDialogue,
   toDialogues,
 } from '../../../lib/flow/testing/replay.ts';
-import { cutFlowName, listRefused, readMenus } from '../../menus/menus.ts';
+import { cutFlowName, listRefused, type MenuFolder, readDoors, readMenus } from '../../menus/menus.ts';
 import { formatCount } from '../terminal.ts';
 import { findMenusDir, UsageError, type Verb } from '../verb.ts';
 
@@ -38,7 +38,7 @@ export const replayVerb: Verb = {
     const isFile = values.flow?.endsWith(FLOW_FILE) === true;
     const folder = isFile ? dirname(resolve(values.flow!)) : (values['menus-dir'] ?? findMenusDir(env));
     const name = isFile ? cutFlowName(values.flow!) : values.flow;
-    const flows = await readFlows(dialogues, { folder, name });
+    const flows = await readFlows(dialogues, { folder, name, doors: readDoors(env) });
     const replays: Replay[] = [];
     for (const dialogue of dialogues) {
       const flow = flows.get(name ?? dialogue.flow)!;
@@ -72,10 +72,11 @@ interface RecordingPlace {
   readonly folder: string;
   /** Of the flow that answers all of them. */
   readonly name: string | undefined;
+  readonly doors: MenuFolder['doors'];
 }
 
-async function readFlows(dialogues: readonly Dialogue[], { folder, name }: RecordingPlace) {
-  const menus = await readMenus({ folder });
+async function readFlows(dialogues: readonly Dialogue[], { folder, name, doors }: RecordingPlace) {
+  const menus = await readMenus({ folder, doors });
   const { compiled } = menus;
   const missing = dialogues.map(({ flow }) => name ?? flow).find((flow) => !compiled.has(flow));
   if (missing === undefined) return compiled;

@@ -202,7 +202,7 @@ export function draftWork(): (job: DraftJob, ask: AskProcess<DraftCall, Json>) =
   }
 
   function compile(draft: DraftText, around: Library): CompiledFlow {
-    return keep(compiled, [around.key, draft], () => compileDraft(readFlow(check(draft, around)), around.flows));
+    return keep(compiled, [around.key, draft], () => compileDraft(readFlow(check(draft, around)), around));
   }
 }
 
@@ -224,8 +224,8 @@ function readFlow({ flow, problems }: LoadedDraft): Flow {
 }
 
 /** Compiles a draft. Throws ERR_INPUT if it has errors. */
-function compileDraft(flow: Flow, flows: ReadonlyMap<string, Flow>): CompiledFlow {
-  const compiled = tryCompile(flowCompiler({ flows: new Map([...flows, [flow.flow, flow]]) }), flow);
+function compileDraft(flow: Flow, { flows, doors: { timezone } }: Library): CompiledFlow {
+  const compiled = tryCompile(flowCompiler({ flows: new Map([...flows, [flow.flow, flow]]), timezone }), flow);
   if (typeof compiled === 'string') throw invalidDraft(compiled);
   return compiled;
 }

@@ -17,6 +17,7 @@ export interface Base {
 const ADDRESS: Flow = {
   flow: 'address',
   version: 1,
+  timezone: 'Africa/Lusaka',
   start: 'ask',
   vars: { district: { type: 'string', max: 20 } },
   screens: {

@@ -1,5 +1,6 @@
 // Names of screens, variables and options, and the screen ids that something leads to.
 
+import { isTimeZone } from '../../expression/days.ts';
 import { WORDS } from '../../expression/tokens.ts';
 import { isRefusedName } from '../../expression/values.ts';
 import { type Flow, isName, listFlowsBelow } from '../../format/flow.ts';
@@ -14,6 +15,8 @@ interface Named {
   readonly pointer: string;
   readonly isKey: boolean;
 }
+
+const TIME_ZONES: readonly string[] = Intl.supportedValuesOf('timeZone');
 
 // The names that list rows (`row`) and failed calls (`error`) define.
 const BROUGHT = new Set(Object.keys(LOCAL_NAMES));
@@ -53,6 +56,42 @@ export const nameRules: readonly LintRule[] = [
         if (!lint.graph.screens.has(to)) yield danglingFinding(lint, { pointer, to });
       for (const { pointer, to } of listMigrations(lint.flow))
         if (!isPlace(lint.flow, to, lint.flows)) yield danglingFinding(lint, { pointer, to });
+    },
+  },
+  {
+    code: 'unknown-timezone',
+    severity: 'error',
+    means: 'there is no time zone of this name',
+    *find({ flow, parts, nearest }) {
+      const initial = flow.vars?.timezone?.default;
+      const written = [
+        { pointer: '/timezone', name: flow.timezone },
+        { pointer: '/vars/timezone/default', name: typeof initial === 'string' ? initial : undefined },
+        ...parts.literals
+          .filter(({ into }) => typeof into === 'object' && into.name === 'timezone')
+          .map(({ pointer, source }) => ({ pointer, name: source })),
+      ];
+      for (const { pointer, name } of written) {
+        if (name === undefined || isTimeZone(name)) continue;
+        const similar = nearest(name, TIME_ZONES);
+        const message = `${capitalize(describePlace(pointer))} is "${name}", and there is no such time zone.${similar === undefined ? '' : ` Did you mean "${similar}"?`}`;
+        const mend = similar !== undefined && { mend: { old: name, text: similar } };
+        yield { pointer, message, fix: 'Write one such as "Africa/Nairobi".', ...mend };
+      }
+    },
+  },
+  {
+    code: 'other-timezone',
+    severity: 'warning',
+    means: 'a called flow names another time zone, which does not hold when it is called',
+    *find({ flow, flows }) {
+      for (const [id, screen] of Object.entries(flow.screens)) {
+        const zone = screen.type === 'flow' ? flows?.get(screen.flow)?.timezone : undefined;
+        if (screen.type !== 'flow' || zone === undefined || zone === flow.timezone) continue;
+        const message = `The flow "${screen.flow}" has the time zone "${zone}"; called by "${flow.flow}" its days are those of ${flow.timezone ?? 'the setting TIMEZONE'}.`;
+        const fix = `Write "timezone": "${zone}" in "${flow.flow}" too, or take it away from "${screen.flow}".`;
+        yield { pointer: pointerTo('screens', id, 'flow'), message, fix };
+      }
     },
   },
   {
