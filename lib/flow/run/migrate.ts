@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import { compileExpression } from '../expression/expression.ts';
 import type { Flow, Migration, Values } from '../format/flow.ts';
 import { isInteractive } from '../screens/kinds.ts';
-import { cutPrefix } from './render.ts';
+import { cutPrefix } from './page.ts';
 import { evaluateValues, type ScreenNode } from './scope.ts';
 
 interface MigrationContext {

@@ -5,7 +5,7 @@ import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { compileExpression, type Expression, truthy } from '../expression/expression.ts';
 import { compileTemplate } from '../expression/template.ts';
-import { findBorder, toAsciiDigits } from '../expression/values.ts';
+import { findBorder } from '../expression/values.ts';
 import { type DefaultWord, ENGLISH, findDefaultWords } from '../format/default-words.ts';
 import { DEFAULT_KEYS, type Flow, type Keys, type Label, type Screen, type Text, type Values } from '../format/flow.ts';
 import type { Behaviour, Phrase, ScreenScope } from '../screens/kind.ts';
@@ -14,10 +14,8 @@ import type { Behaviour, Phrase, ScreenScope } from '../screens/kind.ts';
 export interface FlowScope extends ScreenScope {
   readonly flow: Flow;
   readonly langs: readonly string[];
-  /** As they are printed. */
+  /** As they are printed; a screen may have others. */
   readonly keys: Keys;
-  /** As inputs are compared with them: in the digits 0–9. */
-  readonly typedKeys: Keys;
   readonly labels: { readonly [label in Label]: Phrase };
   /** Shown while a call takes longer than a turn may. */
   readonly wait: Phrase;
@@ -29,13 +27,10 @@ export function flowScope(flow: Flow): FlowScope {
   const word = (name: DefaultWord, own: Text | undefined) => phrase(own ?? defaultText(name, langs));
   const { wait: _, ...labels } = ENGLISH;
   const names = Object.keys(labels) as Label[];
-  const keys = { ...DEFAULT_KEYS, ...flow.keys };
-  const typed = Object.entries(keys).map(([name, key]) => [name, key === false ? key : toAsciiDigits(key)]);
   return {
     flow,
     langs,
-    keys,
-    typedKeys: Object.fromEntries(typed) as Keys,
+    keys: { ...DEFAULT_KEYS, ...flow.keys },
     labels: Object.fromEntries(names.map((name) => [name, word(name, flow.labels?.[name])])) as FlowScope['labels'],
     wait: word('wait', flow.wait),
     phrase,
