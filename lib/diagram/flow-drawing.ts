@@ -2,6 +2,7 @@
 
 import { findExitScreen } from '../flow/format/flow.ts';
 import type { CompiledFlow } from '../flow/run/compile.ts';
+import { screenKeys } from '../flow/run/page.ts';
 import type { ScreenNode } from '../flow/run/scope.ts';
 import { findKind, isInteractive } from '../flow/screens/kinds.ts';
 import { arrowKey, type Chip, type DiagramState, type Drawing, groupArrows, type SingleTransition } from './drawing.ts';
@@ -71,11 +72,10 @@ const failureChip = ({ to, event }: SingleTransition): Chip => ({
   events: [event],
 });
 
-function keyChips(
-  { screen, scope, path, prefix }: ScreenNode,
-  { before, start }: { before: ReadonlySet<string>; start: string },
-): Chip[] {
-  if (!isInteractive(screen) || screen.back === false || scope.keys.back === false) return [];
+function keyChips(node: ScreenNode, { before, start }: { before: ReadonlySet<string>; start: string }): Chip[] {
+  const { screen, path, prefix } = node;
+  const keys = screenKeys(node);
+  if (!isInteractive(screen) || screen.back === false || keys.back === false) return [];
   if (typeof screen.back === 'string')
     return [{ sign: 'back', text: screen.back, to: prefix + screen.back, events: ['back'] }];
   if (before.size === 0) return [];
@@ -84,7 +84,7 @@ function keyChips(
     before.size === 1 && only !== undefined
       ? { sign: 'back', text: lastPart(only), to: only, events: [`back.${only}`] }
       : { sign: 'back', text: 'back', events: [...before].map((id) => `back.${id}`) };
-  const isFar = scope.keys.home !== false && path !== start && !(before.size === 1 && only === start);
+  const isFar = keys.home !== false && path !== start && !(before.size === 1 && only === start);
   return isFar ? [back, { sign: 'home', text: start, to: start, events: ['home'] }] : [back];
 }
 
@@ -113,6 +113,6 @@ function interactiveBefore(
 }
 
 const hasExit = (screens: CompiledFlow['screens']): boolean =>
-  [...screens.values()].some(({ screen, scope }) => isInteractive(screen) && scope.keys.exit !== false);
+  [...screens.values()].some((node) => isInteractive(node.screen) && screenKeys(node).exit !== false);
 
 const lastPart = (path: string): string => path.slice(path.lastIndexOf('.') + 1);

@@ -12,7 +12,8 @@ import { parseFlow } from '../../lib/flow/format/load.ts';
 import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import { compileAccept } from '../../lib/flow/run/accept.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
-import { cut, cutPages, room, screenPages, septets } from '../../lib/flow/run/render.ts';
+import { screenPages } from '../../lib/flow/run/page.ts';
+import { cut, cutPages, room, septets } from '../../lib/flow/run/render.ts';
 import { parseFlowTests } from '../../lib/flow/testing/parse.ts';
 import { failureText, runFlowTests } from '../../lib/flow/testing/run.ts';
 import alphabet from '../vectors/gsm-03.38.json' with { type: 'json' };
@@ -203,7 +204,7 @@ test('every page of every shipped flow, in every language, is as long as it is c
     const compiled = compileFlow(flow);
     for (const lang of flow.langs ?? ['en'])
       for (const node of compiled.screens.values())
-        for (const page of screenPages(node, { ...(compiled.config.context as object), lang })) {
+        for (const { text: page } of screenPages(node, { ...(compiled.config.context as object), lang })) {
           const { encoding, used } = room(page);
           const counted = encoding === 'ucs2' ? used * 2 : Math.ceil((used * 7) / 8);
           assert.is(countOctets(page), counted, `${flow.flow} ${lang} ${page}`);

@@ -286,7 +286,7 @@ test('the schema has the numbers and defaults of the code', () => {
   assert.is(durationMs(String(d.call!.properties!.timeout!.default)), COMMON_LIMITS.callTimeoutMs);
   const defaults = (part: SchemaPart) =>
     Object.fromEntries(Object.entries(part.properties!).map(([key, one]) => [key, one.default]));
-  assert.equal(defaults(p.keys!), DEFAULT_KEYS);
+  assert.equal(defaults(d.keys!), DEFAULT_KEYS);
   assert.equal({ ...defaults(p.labels!), wait: p.wait!.default }, ENGLISH);
   assert.equal(Object.keys(d.accept!.properties!).sort(), [...ACCEPT_RULES, 'sameAs'].sort());
 });

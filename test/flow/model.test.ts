@@ -101,9 +101,13 @@ function screens(calls: readonly string[]): Arbitrary<Screen> {
     }),
     callOf(calls),
   ];
+  const own = some(undefined, undefined, undefined, { back: '1' }, { back: false, exit: '#' }, { home: '3' });
   const weights = [4, 3, 1, 1, 1, calls.length ? 4 : 0];
   const any = fc.oneof(...kinds.map((arbitrary, at) => ({ weight: weights[at]!, arbitrary })));
-  return fc.tuple(any, back, track).map(([one, where, name]) => clean({ ...one, back: where, track: name }) as Screen);
+  return fc.tuple(any, back, track, own).map(([one, where, name, keys]) => {
+    const isAsking = ['menu', 'input', 'list'].includes((one as Screen).type);
+    return clean({ ...one, back: where, track: name, ...(isAsking && { keys }) }) as Screen;
+  });
 }
 
 function flows(name: string, calls: readonly string[]): Arbitrary<Flow> {
@@ -122,7 +126,7 @@ function flows(name: string, calls: readonly string[]): Arbitrary<Flow> {
   const list = fc.tuple(first, ...IDS.slice(1, -1).map(() => any));
   const keys = fc.record({
     exit: some('*', '*', false),
-    back: some('0', '0', '#', false),
+    back: some('0', '0', '#', '2', '9', false),
     home: some('00', '77', false),
   });
   const more = fc.record({

@@ -6,6 +6,7 @@ import {
   DEFAULT_KEYS,
   type Flow,
   type Label,
+  type NavigationKey,
   type Screen,
   type Text,
   type Values,
@@ -80,12 +81,12 @@ export class Model {
   say(typed: string): string {
     this.#steps = 0;
     const input = typed.replace(/\p{Cc}/gu, ' ').trim();
-    const keys = { ...DEFAULT_KEYS, ...this.#top.flow.keys };
     const screen = this.#screen;
+    const { exit, back, home } = this.#moves();
     if (input === '') return this.#last;
-    if (input === keys.exit) return this.#exit();
-    if (input === keys.back && this.#canGoBack) return this.#back();
-    if (input === keys.home && (this.path !== this.#main.start || this.#depth > 0)) {
+    if (input === exit) return this.#exit();
+    if (input === back) return this.#back();
+    if (input === home) {
       this.#frames = [this.#frames[0]!];
       this.#top.stack = [];
       return this.#enter(this.#main.start);
@@ -95,7 +96,8 @@ export class Model {
       return option ? this.#go(option, { pushes: true }) : this.#refuse();
     }
     if (screen.type === 'list') {
-      const item = (this.vars.items as Json[])[/^[1-9]\d*$/.test(input) ? Number(input) - 1 : -1];
+      const items = this.vars.items as Json[];
+      const item = items[this.#numbers([], items.length).indexOf(input)];
       if (!screen.pick || item === undefined) return this.#refuse();
       return this.#go(screen.pick, { pushes: true, save: screen.pick.save, value: item });
     }
@@ -121,6 +123,29 @@ export class Model {
   get #canGoBack(): boolean {
     const { back } = this.#screen;
     return back !== false && (typeof back === 'string' || this.#depth > 0);
+  }
+
+  /** The keys that count on this screen; of two that are the same, the first. */
+  #moves(): { readonly [name in NavigationKey]?: string } {
+    const screen = this.#screen as Screen & { type: 'menu' | 'input' | 'list' };
+    const keys = { ...DEFAULT_KEYS, ...this.#top.flow.keys, ...screen.keys };
+    const isAway = this.path !== this.#main.start || this.#depth > 0;
+    const home = this.#depth > 1 || (screen.type !== 'input' && isAway);
+    const live = { exit: true, back: this.#canGoBack, home };
+    const moves = new Map<string, string>();
+    for (const [name, isLive] of Object.entries(live)) {
+      const key = keys[name as NavigationKey];
+      if (isLive && key !== false && ![...moves.values()].includes(key)) moves.set(name, key);
+    }
+    return Object.fromEntries(moves);
+  }
+
+  /** The first numbers that are no key yet. */
+  #numbers(keys: readonly string[], count: number): string[] {
+    const used = [...Object.values(this.#moves()), ...keys];
+    return Array.from({ length: count + 99 }, (_, at) => String(at + 1))
+      .filter((number) => !used.includes(number))
+      .slice(0, count);
   }
 
   #open(flow: Flow, values: Vars): Frame {
@@ -247,15 +272,22 @@ export class Model {
   }
 
   #options(screen: Screen & { type: 'menu' }) {
-    let number = 0;
-    return screen.options
+    const used: string[] = Object.values(this.#moves());
+    const shown = screen.options
       .filter(({ when }) => when === undefined || CODE[when]!(this.vars) === true)
-      .map((option) => ({ option, key: option.key ?? String(++number) }));
+      .map((option) => {
+        const key = used.includes(option.key ?? '') ? undefined : option.key;
+        if (key !== undefined) used.push(key);
+        return { option, key };
+      })
+      .filter(({ option, key }) => key !== undefined || !option.hidden);
+    const numbers = this.#numbers(used, shown.length);
+    return shown.map(({ option, key }) => ({ option, key: key ?? numbers.shift()! }));
   }
 
   #show(): string {
     const screen = this.#screen as Screen & { type: 'menu' | 'input' | 'list' };
-    const keys = { ...DEFAULT_KEYS, ...this.#top.flow.keys };
+    const moves = this.#moves();
     const error = screen.error ?? (screen.type === 'input' ? undefined : this.#label('invalid'));
     const lines = [...(this.#refusals && error !== undefined ? [this.#say(error)] : []), this.#say(screen.text)];
     if (screen.type === 'menu')
@@ -264,11 +296,12 @@ export class Model {
     if (screen.type === 'list') {
       const items = this.vars.items as Json[];
       if (!items.length && screen.empty !== undefined) lines.push(this.#say(screen.empty));
-      lines.push(...items.map((item, at) => `${screen.pick ? `${at + 1}. ` : ''}row ${item}`));
+      const numbers = this.#numbers([], items.length);
+      lines.push(...items.map((item, at) => `${screen.pick ? `${numbers[at]}. ` : ''}row ${item}`));
     }
-    if (keys.back !== false && this.#canGoBack) lines.push(`${keys.back}. ${this.#label('back')}`);
-    if (keys.home !== false && this.#depth > 1) lines.push(`${keys.home}. ${this.#label('home')}`);
-    if (keys.exit !== false && screen.type !== 'input') lines.push(`${keys.exit}. ${this.#label('exit')}`);
+    for (const name of ['back', 'home', 'exit'] as const)
+      if (moves[name] !== undefined && { back: true, home: this.#depth > 1, exit: screen.type !== 'input' }[name])
+        lines.push(`${moves[name]}. ${this.#label(name)}`);
     this.#last = lines.join('\n');
     return this.#last;
   }

@@ -47,8 +47,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'lib/agent/mcp': room('lib lib/agent lib/delegation lib/http', 'lib/json lib/store'),
   'lib/agent/responders': room(
-    'lib lib/agent lib/engine lib/engine/machine lib/engine/session lib/flow/format lib/flow/run lib/http',
-    'lib/agent/run lib/agent/session lib/json lib/store',
+    'lib lib/agent lib/engine lib/engine/machine lib/engine/session lib/flow/run lib/http',
+    'lib/agent/run lib/agent/session lib/flow/format lib/json lib/store',
   ),
   'lib/agent/run': room(
     'lib lib/agent lib/agent/session lib/engine/lifecycle lib/engine/machine lib/store machines',
@@ -57,7 +57,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/agent/session': room('lib lib/agent lib/store', 'lib/agent/run lib/json'),
   'lib/client': room('lib', 'lib/agent/run'),
   'lib/delegation': room('lib lib/engine/lifecycle lib/engine/machine lib/http machines', 'lib/engine lib/store'),
-  'lib/diagram': room('lib lib/flow/format lib/flow/screens', 'lib/flow/run lib/flow/testing lib/json'),
+  'lib/diagram': room('lib lib/flow/format lib/flow/run lib/flow/screens', 'lib/flow/testing lib/json'),
   'lib/domain': room(
     'lib lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/engine/lifecycle lib/engine/machine machines',
     'lib/engine lib/json lib/store',

@@ -1,12 +1,12 @@
 // Interprets a chat message for a flow: an answer, a command for a navigation key, or a restart.
 
-import type { Conversation } from '../../engine/conversation.ts';
 import type { Engine } from '../../engine/engine.ts';
+import { toPath } from '../../engine/machine/state-path.ts';
 import type { Decision, SessionState } from '../../engine/session/turn.ts';
 import type { SessionView } from '../../engine/sessions.ts';
 import { TwinlineError } from '../../errors.ts';
-import { DEFAULT_KEYS, type NavigationKey } from '../../flow/format/flow.ts';
 import { isFlow } from '../../flow/run/compile.ts';
+import { currentPage } from '../../flow/run/page.ts';
 import type { JsonObject } from '../../json/json.ts';
 
 /** `begin`: restart the conversation. `show`: repeat the current screen. */
@@ -22,14 +22,13 @@ export interface ChatInput {
   readonly text: string;
 }
 
-// Commands for navigation keys, with the events they must trigger: on a screen where the key does not apply, it would be read
-// as an answer.
-const COMMANDS: { readonly [command: string]: { readonly key: NavigationKey; readonly event: RegExp } } = {
-  '/menu': { key: 'home', event: /^home$/ },
-  '/home': { key: 'home', event: /^home$/ },
-  '/back': { key: 'back', event: /^back/ },
-  '/more': { key: 'more', event: /^more$/ },
-  '/exit': { key: 'exit', event: /^exit$/ },
+// Commands for navigation keys: the events one of which they must trigger. Where only one screen lies behind, Back leads home.
+const COMMANDS: { readonly [command: string]: readonly RegExp[] } = {
+  '/menu': [/^home$/, /^back/],
+  '/home': [/^home$/, /^back/],
+  '/back': [/^back/],
+  '/more': [/^more$/],
+  '/exit': [/^exit$/],
 };
 const BEGIN = new Set(['/reset', '/start', '/restart']);
 const SHOW = new Set(['/help', '/again']);
@@ -40,32 +39,18 @@ export function readMeaning(engine: Engine, { flow, view, text }: ChatInput): Me
   if (BEGIN.has(word)) return { kind: 'begin' };
   if (SHOW.has(word)) return { kind: 'show' };
   const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined;
-  if (command) return commandMeaning(engine, { flow, view, command });
+  if (command) return commandMeaning(engine, view, command);
   return { kind: 'input', input: text, isFirst: !view && isAnswer(engine, flow, text) };
 }
 
-function commandMeaning(
-  engine: Engine,
-  { flow, view, command }: Pick<ChatInput, 'flow' | 'view'> & { command: (typeof COMMANDS)[string] },
-): Meaning {
+function commandMeaning(engine: Engine, view: SessionView | undefined, command: readonly RegExp[]): Meaning {
   const conversation = view && engine.library.current(view.conversation);
-  const answering = engine.library.current(flow);
-  if (!conversation || !answering || !isFlow(answering)) return { kind: 'show' };
-  const key = { ...DEFAULT_KEYS, ...answering.flow.keys }[command.key];
-  if (key === false) return { kind: 'show' };
-  const event = readSafely(conversation, view, key);
-  return typeof event === 'object' && command.event.test(event.type)
-    ? { kind: 'input', input: key, isFirst: false }
-    : { kind: 'show' };
-}
-
-// A conversation started on another version may be on a screen that this version lacks.
-function readSafely(conversation: Conversation, { rest }: SessionView, key: string) {
-  try {
-    return conversation.read({ ...rest, waiting: false }, key, () => '');
-  } catch {
-    return undefined;
-  }
+  // A conversation started on another version may be on a screen that this version lacks.
+  const node = conversation && isFlow(conversation) ? conversation.screens.get(toPath(view.rest.state)) : undefined;
+  const keys = node ? [...currentPage(node, view!.rest.context).keys] : [];
+  const events = command.map((wanted) => keys.find(([, { type }]) => wanted.test(type)));
+  const key = events.find((event) => event !== undefined)?.[0];
+  return key === undefined ? { kind: 'show' } : { kind: 'input', input: key, isFirst: false };
 }
 
 /** Whether the first message answers the first screen; otherwise it only opens the conversation. */

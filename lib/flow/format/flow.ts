@@ -2,14 +2,14 @@
 
 import type { Json } from '../../json/json.ts';
 import type { Screen } from '../screens/kinds.ts';
-import type { Text, Values } from './way.ts';
+import type { NavigationKey, NavigationKeys, Text, Values } from './way.ts';
 
 export type { FlowScreen } from '../screens/flow.ts';
 export type { InputScreen } from '../screens/input.ts';
 export type { Screen, ScreenType } from '../screens/kinds.ts';
 export type { ListScreen } from '../screens/list.ts';
 export type { MenuScreen, Option } from '../screens/menu.ts';
-export type { Text, Value, Values, Way } from './way.ts';
+export type { NavigationKey, NavigationKeys, Text, Value, Values, Way } from './way.ts';
 
 /** The declaration of a variable. */
 export interface Variable {
@@ -44,7 +44,7 @@ export interface Flow {
   readonly langs?: readonly string[];
   /** Where its days begin, unless the variable `timezone` says otherwise. */
   readonly timezone?: string;
-  readonly keys?: { readonly [key in NavigationKey]?: string | false };
+  readonly keys?: NavigationKeys;
   readonly limits?: { readonly chars?: number; readonly charset?: 'gsm7' | 'any'; readonly session?: string };
   readonly vars?: { readonly [name: string]: Variable };
   readonly labels?: { readonly [label in Label]?: Text };
@@ -55,10 +55,14 @@ export interface Flow {
   readonly note?: string;
 }
 
-export type NavigationKey = 'back' | 'home' | 'more' | 'exit';
 export type Keys = { readonly [key in NavigationKey]: string | false };
 
 export const DEFAULT_KEYS: Keys = { back: '0', home: '00', more: '98', exit: false };
+
+/** The navigation keys of a screen: its own before those of its flow. */
+export function keysOn(screen: Screen, keys: Keys): Keys {
+  return 'keys' in screen && screen.keys ? { ...keys, ...screen.keys } : keys;
+}
 
 /** Names of screens and variables; other names break XState's addressing or JavaScript objects. */
 export const NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;

@@ -9,6 +9,11 @@ export type Text = string | { readonly [lang: string]: string };
 export type Value = Json;
 export type Values = { readonly [name: string]: Value };
 
+/** What callers press to move between screens. */
+export type NavigationKey = 'back' | 'home' | 'more' | 'exit';
+/** Keys that an author chose; `false` takes one away. */
+export type NavigationKeys = { readonly [key in NavigationKey]?: string | false };
+
 /** One way out of a screen. The first whose `when` holds is taken; the last has no `when`. */
 export interface Way {
   readonly when?: string;

@@ -13,6 +13,7 @@ import { collectParts } from './parts.ts';
 import { buildGraph, type Lint, type LintRule } from './rule.ts';
 import { answerRules } from './rules/answers.ts';
 import { callRules } from './rules/calls.ts';
+import { keyRules } from './rules/keys.ts';
 import { typeRules } from './rules/kinds.ts';
 import { languageRules } from './rules/languages.ts';
 import { listMigrations, nameRules } from './rules/names.ts';
@@ -32,6 +33,7 @@ export const RULES: readonly LintRule[] = [
   ...nameRules,
   ...reachRules,
   ...wayRules,
+  ...keyRules,
   ...answerRules,
   ...variableRules,
   ...signRules,

@@ -1,6 +1,6 @@
 // The interface of rules, and what they can inspect: the parts of a flow and the graph of its screens.
 
-import { type Flow, findExitScreen, type Keys, type Screen, type Variable } from '../format/flow.ts';
+import { type Flow, findExitScreen, type Keys, keysOn, type Screen, type Variable } from '../format/flow.ts';
 import type { Finding, Mend, Problem } from '../format/problem.ts';
 import { isInteractive, listTargets } from '../screens/kinds.ts';
 import type { Parts } from './parts.ts';
@@ -100,7 +100,9 @@ export function buildGraph(flow: Flow, { meant, keys, migrated, isCalled }: Grap
   const exit = keys.exit === false ? undefined : findExitScreen(flow);
   const roots = [start, exit, ...migrated.map(meant)].filter((id) => id !== undefined);
   const back = (screen: Screen) =>
-    typeof screen.back === 'string' && isInteractive(screen) && keys.back !== false ? meant(screen.back) : undefined;
+    typeof screen.back === 'string' && isInteractive(screen) && keysOn(screen, keys).back !== false
+      ? meant(screen.back)
+      : undefined;
   const depth = findDepths({ screens, next, back, roots, start, isCalled });
   const isOpen = start === undefined || [...loose].some((id) => depth.has(id));
   return { screens, next, loose, reached: new Set(depth.keys()), depth, isOpen, isCalled };

@@ -176,7 +176,7 @@ function addNodes(
 const GOODBYE = '$goodbye';
 
 function goodbyeNode(scope: FlowScope): ScreenNode {
-  const show = (context: JsonObject, lang: string) => ({ text: scope.labels.goodbye.render(context, lang), rows: [] });
+  const show = (context: JsonObject, lang: string) => ({ text: scope.labels.goodbye.render(context, lang), lines: [] });
   const screen = { type: 'end', text: '' } as const;
   return { path: GOODBYE, prefix: '', screen, scope, behaviour: { show, listsExit: false } };
 }

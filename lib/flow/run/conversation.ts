@@ -13,8 +13,9 @@ import { maskPrinted } from '../expression/template.ts';
 import { composeText, findBorder, toAsciiDigits } from '../expression/values.ts';
 import type { Flow, Screen } from '../format/flow.ts';
 import { durationMs } from '../format/way.ts';
+import { isInteractive } from '../screens/kinds.ts';
 import { migrateRest } from './migrate.ts';
-import { backTarget, canGoBack, depth, renderScreen, screenPages } from './render.ts';
+import { currentPage, isKey, renderScreen, screenKeys } from './page.ts';
 import {
   chooseLang,
   flowError,
@@ -52,11 +53,9 @@ export function flowConversation(
   const scope = flowScope(flow, calendar);
   const waitText = ({ context }: View) => scope.wait.render(context, chooseLang(scope, context));
   return {
-    read: (view, raw, prove) => readInput(findNode(view), raw, { view, prove, now: calendar.now(), start: flow.start }),
+    read: (view, raw, prove) => readInput(findNode(view), raw, { view, prove, now: calendar.now() }),
     interrupt: (view, raw) =>
-      typeof raw === 'string' && toAsciiDigits(raw) === findNode(view).scope.typedKeys.exit
-        ? { type: 'exit' }
-        : undefined,
+      typeof raw === 'string' && isKey(raw, screenKeys(findNode(view)).exit) ? { type: 'exit' } : undefined,
     render: (view) => renderScreen(findNode(view), view),
     waitText,
     redact: (context, prove) => redact(context, { secrets, proven, prove }),
@@ -139,8 +138,6 @@ interface InputReading {
   readonly prove: Prove;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Path of the first screen of the outermost flow. */
-  readonly start: string;
 }
 
 /**
@@ -151,22 +148,15 @@ function readInput(node: ScreenNode, raw: Json, reading: InputReading): EventObj
   const input = typeof raw === 'string' ? cleanInput(raw) : '';
   if (input === '') return undefined;
   const key = toAsciiDigits(input);
-  if (key === node.scope.typedKeys.exit) return { type: 'exit' };
-  if (reading.view.waiting || !node.behaviour.read) return undefined;
+  if (reading.view.waiting || !isInteractive(node.screen))
+    return isKey(key, screenKeys(node).exit) ? { type: 'exit' } : undefined;
   const { context } = reading.view;
-  const move = readNavigation(node, key, reading);
-  return move ?? node.behaviour.read({ input, key, context, prove: reading.prove, now: reading.now });
-}
-
-// Keys count only where they lead somewhere; elsewhere they are ordinary answers.
-function readNavigation(node: ScreenNode, key: string, { view, start }: InputReading): EventObject | undefined {
-  const { typedKeys: keys } = node.scope;
-  const { context } = view;
-  if (key === keys.back && canGoBack(node, context))
-    return { type: typeof node.screen.back === 'string' ? 'back' : `back.${backTarget(node.prefix, context)}` };
-  if (key === keys.home && (node.path !== start || depth(context) > 0)) return { type: 'home' };
-  if (key === keys.more && (context.$page as number) < screenPages(node, context).length - 1) return { type: 'more' };
-  return undefined;
+  const event = currentPage(node, context).keys.get(key);
+  // What is no key of this page is an answer, where the screen takes one.
+  return (
+    event ??
+    node.behaviour.read?.({ input, key, context, prove: reading.prove, now: reading.now }) ?? { type: 'invalid' }
+  );
 }
 
 const CONTROL = /\p{Cc}+/gu;

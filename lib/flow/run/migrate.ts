@@ -8,7 +8,7 @@ import type { Calendar } from '../expression/days.ts';
 import { compileExpression } from '../expression/expression.ts';
 import type { Flow, FlowScreen, Migration } from '../format/flow.ts';
 import { isInteractive } from '../screens/kinds.ts';
-import { cutPrefix } from './render.ts';
+import { cutPrefix } from './page.ts';
 import { evaluateValues, type ScreenNode } from './scope.ts';
 
 interface MigrationContext {

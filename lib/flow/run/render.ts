@@ -1,56 +1,8 @@
-// What a caller reads: text, rows and navigation lines of a screen, split into pages at row borders, else between words; the
-// room a text takes on a phone, in the GSM 7-bit default alphabet or UCS-2; and the way back through the screens of this flow
-// and its callers.
+// Cuts what a caller reads, text, rows and navigation lines, into pages at row borders, else between words; and the room that a text
+// takes on a phone, in the GSM 7-bit default alphabet or UCS-2.
 
-import type { Reply, View } from '../../engine/conversation.ts';
-import type { JsonObject } from '../../json/json.ts';
 import { findBorder } from '../expression/values.ts';
-import type { Label, NavigationKey } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
-import type { ShownScreen } from '../screens/kind.ts';
-import { chooseLang, type ScreenNode } from './scope.ts';
-
-/** The reply at a rest. A page number past the end shows the last page. */
-export function renderScreen(node: ScreenNode, { context }: Pick<View, 'context'>): Reply {
-  if (node.screen.type === 'end') {
-    const { text } = node.behaviour.show(context, chooseLang(node.scope, context));
-    return { kind: 'end', text: cut(text, screenChars(node)) };
-  }
-  const pages = screenPages(node, context);
-  const page = Math.min(context.$page as number, pages.length - 1);
-  return { kind: 'continue', text: pages[page]! };
-}
-
-/** All pages of a screen. */
-export function screenPages(node: ScreenNode, context: JsonObject): string[] {
-  const lang = chooseLang(node.scope, context);
-  const shown = node.behaviour.show(context, lang);
-  return cutPages(shown, { chars: screenChars(node), footer: (hasMore) => footer(node, context, { lang, hasMore }) });
-}
-
-function screenChars({ scope }: ScreenNode): number {
-  return Math.min(scope.flow.limits?.chars ?? FLOW_LIMITS.screenSeptets, FLOW_LIMITS.screenSeptets);
-}
-
-// Home gets a line only where it differs from Back.
-function footer(
-  node: ScreenNode,
-  context: JsonObject,
-  { lang, hasMore }: { lang: string; hasMore: boolean },
-): string[] {
-  const shows: [NavigationKey & Label, boolean][] = [
-    ['more', hasMore],
-    ['back', canGoBack(node, context)],
-    ['home', depth(context) > 1],
-    ['exit', node.behaviour.listsExit],
-  ];
-  const lines: string[] = [];
-  for (const [name, applies] of shows) {
-    const key = node.scope.keys[name];
-    if (applies && key !== false) lines.push(`${key}. ${node.scope.labels[name].render(context, lang)}`);
-  }
-  return lines;
-}
 
 export interface PageOptions {
   /** Septets available when all characters are GSM-7, ≤ FLOW_LIMITS.screenSeptets. */
@@ -70,18 +22,25 @@ export function ucs2Units(chars: number): number {
   return Math.min(FLOW_LIMITS.screenUcs2Units, Math.ceil((chars * 7) / 16));
 }
 
+/** A text and its rows. */
+export interface Sheet {
+  /** Above the rows; may have several lines. */
+  readonly text: string;
+  readonly rows: readonly string[];
+}
+
 /** The pages of a screen; at least one. A row is split only if it is longer than a page. */
-export function cutPages(screen: ShownScreen, { chars, footer }: PageOptions): string[] {
+export function cutPages(sheet: Sheet, { chars, footer }: PageOptions): string[] {
   const last = footer(false);
   const ends = (lines: readonly string[]) => fitsScreen(join([...lines, ...last]), chars);
-  const whole = [screen.text, ...screen.rows];
+  const whole = [sheet.text, ...sheet.rows];
   if (ends(whole)) return [join([...whole, ...last])];
   const more = footer(true);
   const fits = (lines: readonly string[]) => fitsScreen(join([...lines, ...more]), chars);
-  // Labels may be templates, so only at run time can the navigation turn out longer than a screen.
+  // Labels may be templates, so only at run time can the navigation turn out longer than a sheet.
   if (!fits(['....'])) return [cut(join(whole), chars)];
-  const title = isRepeated(screen, { chars, fits }) ? [screen.text] : [];
-  const rows = title.length ? screen.rows : whole;
+  const title = isRepeated(sheet, { chars, fits }) ? [sheet.text] : [];
+  const rows = title.length ? sheet.rows : whole;
   const pieces = rows.flatMap((row, at) => {
     const isLast = at === rows.length - 1;
     return split(row, (piece, isRest) => fits([...title, piece]) || (isLast && isRest && ends([...title, piece])));
@@ -117,7 +76,7 @@ export function cut(text: string, chars: number): string {
 // The title is repeated on every page if it leaves at least half of the room to the rows, in their encoding, and forces no
 // row to be split.
 function isRepeated(
-  { text, rows }: ShownScreen,
+  { text, rows }: Sheet,
   { chars, fits }: { chars: number; fits: (lines: readonly string[]) => boolean },
 ): boolean {
   const size = septets(text);
@@ -159,35 +118,6 @@ function longest(text: string, accepts: (part: string) => boolean): number {
 }
 
 const join = (lines: readonly string[]) => lines.filter((line) => line !== '').join('\n');
-
-const readFrames = (context: JsonObject) => (context.$frames as readonly JsonObject[] | undefined) ?? [];
-const readStack = (context: JsonObject) => context.$stack as readonly string[];
-
-/** Number of screens to go back through. */
-export function depth(context: JsonObject): number {
-  return readFrames(context).reduce((sum, frame) => sum + readStack(frame).length, readStack(context).length);
-}
-
-export function canGoBack({ screen }: ScreenNode, context: JsonObject): boolean {
-  if (screen.back === false) return false;
-  return typeof screen.back === 'string' || backTarget('', context) !== undefined;
-}
-
-/**
- * The path of the screen that Back leads to; `prefix` is that of the running flow, such as `pay.`. Leaves a flow when it has no
- * earlier screen, and likewise its callers.
- */
-export function backTarget(prefix: string, context: JsonObject): string | undefined {
-  const own = readStack(context).at(-1);
-  if (own !== undefined) return prefix + own;
-  const caller = readFrames(context).findLast((frame) => readStack(frame).length > 0);
-  return caller && cutPrefix(caller.$at as string) + readStack(caller).at(-1);
-}
-
-/** What the states of the same flow begin with: `shop.` of `shop.pay`, '' of `pay`. */
-export function cutPrefix(path: string): string {
-  return path.slice(0, path.lastIndexOf('.') + 1);
-}
 
 /** The size of a text on a USSD screen; `used` and `limit` are septets for gsm7, UTF-16 code units for ucs2. */
 export type TextSize = { encoding: 'gsm7' | 'ucs2'; used: number; limit: number };

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import { type Calendar, findZone } from '../expression/days.ts';
 import { compileExpression, type Expression, truthy } from '../expression/expression.ts';
 import { compileTemplate } from '../expression/template.ts';
-import { findBorder, toAsciiDigits } from '../expression/values.ts';
+import { findBorder } from '../expression/values.ts';
 import { type DefaultWord, ENGLISH, findDefaultWords } from '../format/default-words.ts';
 import { DEFAULT_KEYS, type Flow, type Keys, type Label, type Screen, type Text, type Values } from '../format/flow.ts';
 import type { Behaviour, Phrase, ScreenScope } from '../screens/kind.ts';
@@ -16,10 +16,8 @@ import type { Behaviour, Phrase, ScreenScope } from '../screens/kind.ts';
 export interface FlowScope extends ScreenScope {
   readonly flow: Flow;
   readonly langs: readonly string[];
-  /** As they are printed. */
+  /** As they are printed; a screen may have others. */
   readonly keys: Keys;
-  /** As inputs are compared with them: in the digits 0–9. */
-  readonly typedKeys: Keys;
   readonly labels: { readonly [label in Label]: Phrase };
   /** Shown while a call takes longer than a turn may. */
   readonly wait: Phrase;
@@ -32,13 +30,10 @@ export function flowScope(flow: Flow, calendar: Calendar = systemClock): FlowSco
   const word = (name: DefaultWord, own: Text | undefined) => phrase(own ?? defaultText(name, langs));
   const { wait: _, ...labels } = ENGLISH;
   const names = Object.keys(labels) as Label[];
-  const keys = { ...DEFAULT_KEYS, ...flow.keys };
-  const typed = Object.entries(keys).map(([name, key]) => [name, key === false ? key : toAsciiDigits(key)]);
   return {
     flow,
     langs,
-    keys,
-    typedKeys: Object.fromEntries(typed) as Keys,
+    keys: { ...DEFAULT_KEYS, ...flow.keys },
     labels: Object.fromEntries(names.map((name) => [name, word(name, flow.labels?.[name])])) as FlowScope['labels'],
     wait: word('wait', flow.wait),
     phrase,

@@ -44,7 +44,7 @@ export const end: ScreenKind<EndScreen> = {
   },
   behaviour: (screen, scope) => {
     const text = scope.phrase(screen.text);
-    return { listsExit: false, show: (context, lang) => ({ text: text.render(context, lang), rows: [] }) };
+    return { listsExit: false, show: (context, lang) => ({ text: text.render(context, lang), lines: [] }) };
   },
 
   parts: (screen, reader) => {

@@ -4,10 +4,10 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import { toAsciiDigits } from '../expression/values.ts';
 import type { Text, Values } from '../format/way.ts';
 import { type Accept, compileAccept } from '../run/accept.ts';
-import type { Answering, AnyScreen, ScreenKeys, ScreenKind, StateConfig } from './kind.ts';
+import type { Answering, AskingScreen, ScreenKeys, ScreenKind, StateConfig } from './kind.ts';
 import { entryTrack, interactiveEvents, meta, transitionTo } from './transitions.ts';
 
-export interface InputScreen extends AnyScreen {
+export interface InputScreen extends AskingScreen {
   readonly type: 'input';
   readonly text: Text;
   readonly save: string;
@@ -78,7 +78,7 @@ export const input: ScreenKind<InputScreen> = {
       show: (context, lang) => ({
         text:
           (scope.isRefused(context) && error ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
-        rows: [],
+        lines: [],
       }),
       read: (answering) => {
         const result = accept.check(answering.input, answering.now, {

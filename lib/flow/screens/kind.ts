@@ -6,7 +6,7 @@ import type { JsonObject } from '../../json/json.ts';
 import type { Expression } from '../expression/expression.ts';
 import type { Finding, Problem } from '../format/problem.ts';
 import type { SchemaPart } from '../format/schema.ts';
-import type { Text, Values, Way } from '../format/way.ts';
+import type { NavigationKeys, Text, Values, Way } from '../format/way.ts';
 
 /** The keys that every screen has. */
 export interface AnyScreen {
@@ -15,6 +15,12 @@ export interface AnyScreen {
   readonly back?: false | string;
   readonly track?: string;
   readonly note?: string;
+}
+
+/** The further key of screens that wait for an answer. */
+export interface AskingScreen extends AnyScreen {
+  /** Instead of the keys of the flow, on this screen. */
+  readonly keys?: NavigationKeys;
 }
 
 export interface ScreenKind<S extends AnyScreen> {
@@ -48,7 +54,7 @@ export interface ScreenSchema {
   readonly description: string;
   /** Required keys besides `type`. */
   readonly required: readonly string[];
-  /** All keys but those of {@link AnyScreen}; see {@link ScreenKeys}. */
+  /** All keys but those of {@link AskingScreen}; see {@link ScreenKeys}. */
   readonly properties: { readonly [key: string]: SchemaPart };
   /** Further definitions of the schema, by name. */
   readonly definitions?: { readonly [name: string]: SchemaPart };
@@ -57,7 +63,7 @@ export interface ScreenSchema {
 }
 
 /** A schema for every key of a type, so that the compiler reports one that is missing. */
-export type ScreenKeys<S> = { readonly [key in Exclude<keyof S, keyof AnyScreen>]-?: SchemaPart };
+export type ScreenKeys<S> = { readonly [key in Exclude<keyof S, keyof AskingScreen>]-?: SchemaPart };
 
 /** A machine state, or a part of one, as plain JSON. */
 export type StateConfig = { readonly [key: string]: unknown };
@@ -101,7 +107,7 @@ export interface ScreenScope {
 
 export interface Behaviour {
   show(context: JsonObject, lang: string): ShownScreen;
-  /** The event for an answer, on screens that wait for one. */
+  /** The event for an answer that is none of the screen's keys. @default it is refused */
   read?(answering: Answering): EventObject;
   /** Whether the screen has a line for the exit key. */
   readonly listsExit: boolean;
@@ -110,8 +116,20 @@ export interface Behaviour {
 export interface ShownScreen {
   /** Above the rows; may have several lines. */
   readonly text: string;
-  /** Never split across pages. */
-  readonly rows: readonly string[];
+  /** From top to bottom. */
+  readonly lines: readonly ScreenLine[];
+}
+
+/** A line of a screen. It is split across pages only if it is longer than one. */
+export interface ScreenLine {
+  /** Without its key. */
+  readonly text: string;
+  /** What pressing its key does; without it the line has no key. */
+  readonly event?: EventObject;
+  /** The key that the author chose. @default the next number that is free on this screen */
+  readonly key?: string | undefined;
+  /** Works by its key, and has no line. */
+  readonly hidden?: boolean;
 }
 
 export interface Answering {
@@ -183,4 +201,4 @@ export interface DrawnStep {
 }
 
 /** The behaviour of screens that show nothing and do not wait. */
-export const SILENT = (): Behaviour => ({ listsExit: false, show: () => ({ text: '', rows: [] }) });
+export const SILENT = (): Behaviour => ({ listsExit: false, show: () => ({ text: '', lines: [] }) });

@@ -42,9 +42,9 @@ export function listTargets(screen: Screen): readonly string[] {
 /** The definitions of screens in `menus/flow.schema.json`. */
 export function screenDefinitions(): { readonly [name: string]: SchemaPart } {
   const kinds = Object.entries(KINDS);
-  const definitions = kinds.flatMap(([type, { schema }]) => [
+  const definitions = kinds.flatMap(([type, { schema, waits }]) => [
     ...Object.entries(schema.definitions ?? {}),
-    [type, screenDefinition(type, schema)] as const,
+    [type, screenDefinition(type, schema, waits)] as const,
   ]);
   const screen = {
     description: 'A screen; its `type` says which keys it has.',
@@ -61,8 +61,15 @@ export function screenDefinitions(): { readonly [name: string]: SchemaPart } {
   return { screen, ...Object.fromEntries(definitions) };
 }
 
-function screenDefinition(type: string, { about, description, required, properties }: ScreenSchema): SchemaPart {
-  const shared = ['back', 'track', 'note'].map((key) => [key, { $ref: `#/definitions/${key}` }]);
+function screenDefinition(
+  type: string,
+  { about, description, required, properties }: ScreenSchema,
+  waits: boolean,
+): SchemaPart {
+  const shared = [...(waits ? ['keys'] : []), 'back', 'track', 'note'].map((key) => [
+    key,
+    { $ref: `#/definitions/${key}` },
+  ]);
   return {
     description,
     type: 'object',

@@ -3,10 +3,10 @@
 import type { Json, JsonObject } from '../../json/json.ts';
 import { maskPrintedFrom } from '../expression/template.ts';
 import type { Text, Values } from '../format/way.ts';
-import type { AnyScreen, ScreenKeys, ScreenKind } from './kind.ts';
+import type { AskingScreen, ScreenKeys, ScreenKind } from './kind.ts';
 import { entryTrack, interactiveEvents, meta, transitionTo } from './transitions.ts';
 
-export interface ListScreen extends AnyScreen {
+export interface ListScreen extends AskingScreen {
   readonly type: 'list';
   readonly text: Text;
   /** An expression that gives an array. */
@@ -84,17 +84,14 @@ export const list: ScreenKind<ListScreen> = {
       listsExit: true,
       show: (context, lang) => {
         const all = listItems(context);
-        const lines = [scope.isRefused(context) ? error.render(context, lang) : '', text.render(context, lang)];
-        if (!all.length && empty) lines.push(empty.render(context, lang));
-        const number = screen.pick ? (at: number) => `${at + 1}. ` : () => '';
+        const above = [scope.isRefused(context) ? error.render(context, lang) : '', text.render(context, lang)];
+        if (!all.length && empty) above.push(empty.render(context, lang));
         const masked = maskPrintedFrom(context, 'row', items.names);
-        const rows = all.map((item, at) => number(at) + row.render({ ...masked, row: item }, lang));
-        return { text: lines.filter((line) => line !== '').join('\n'), rows };
-      },
-      read: ({ key, context }) => {
-        const at = /^[1-9]\d{0,4}$/.test(key) ? Number(key) - 1 : -1;
-        const item = screen.pick ? listItems(context)[at] : undefined;
-        return item === undefined ? { type: 'invalid' } : { type: 'pick', value: item };
+        const lines = all.map((item) => ({
+          text: row.render({ ...masked, row: item }, lang),
+          ...(screen.pick && { event: { type: 'pick', value: item } }),
+        }));
+        return { text: above.filter((line) => line !== '').join('\n'), lines };
       },
     };
   },

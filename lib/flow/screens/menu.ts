@@ -1,14 +1,12 @@
 // The kind `menu`: lines to choose from.
 
-import type { JsonObject } from '../../json/json.ts';
 import { truthy } from '../expression/expression.ts';
-import { toAsciiDigits } from '../expression/values.ts';
 import type { SchemaPart } from '../format/schema.ts';
 import type { Text, Way } from '../format/way.ts';
-import type { AnyScreen, ScreenKeys, ScreenKind, ScreenScope, StateConfig } from './kind.ts';
+import type { AskingScreen, ScreenKeys, ScreenKind, StateConfig } from './kind.ts';
 import { entryTrack, interactiveEvents, meta, transitionTo } from './transitions.ts';
 
-export interface MenuScreen extends AnyScreen {
+export interface MenuScreen extends AskingScreen {
   readonly type: 'menu';
   readonly text: Text;
   readonly options: readonly Option[];
@@ -107,19 +105,21 @@ export const menu: ScreenKind<MenuScreen> = {
   behaviour: (screen, scope) => {
     const text = scope.phrase(screen.text);
     const error = screen.error === undefined ? scope.labels.invalid : scope.phrase(screen.error);
-    const options = visibleOptions(screen, scope);
+    const options = screen.options.map(({ id, text: words, key, hidden = false, when }) => ({
+      event: { type: `opt.${id}` },
+      text: scope.phrase(words),
+      key,
+      hidden,
+      when: when === undefined ? undefined : scope.expression(when),
+    }));
     return {
       listsExit: true,
       show: (context, lang) => ({
         text: (scope.isRefused(context) ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
-        rows: options(context).flatMap((option) =>
-          option.hidden ? [] : [`${option.key}. ${option.text.render(context, lang)}`],
-        ),
+        lines: options
+          .filter(({ when }) => !when || truthy(when.evaluate(context)))
+          .map(({ text: words, ...option }) => ({ ...option, text: words.render(context, lang) })),
       }),
-      read: ({ key, context }) => {
-        const option = options(context).find(({ typed }) => typed === key);
-        return { type: option ? option.event : 'invalid' };
-      },
     };
   },
 
@@ -166,9 +166,11 @@ export const menu: ScreenKind<MenuScreen> = {
 
   card: ({ text, options }) => {
     const isFixed = options.every(({ when }) => when === undefined);
+    const own = new Set(options.map(({ key }) => key));
     let number = 0;
+    const nextNumber = (): number => (own.has(String(++number)) ? nextNumber() : number);
     // Conditional options are numbered at run time, so they get a bullet.
-    const signs = options.map(({ key }) => (key !== undefined ? `${key}.` : isFixed ? `${++number}.` : '•'));
+    const signs = options.map(({ key }) => (key !== undefined ? `${key}.` : isFixed ? `${nextNumber()}.` : '•'));
     return { text, rows: options.map((option, at) => ({ sign: signs[at]!, text: option.text })) };
   },
   steps: ({ options }) =>
@@ -181,29 +183,6 @@ export const menu: ScreenKind<MenuScreen> = {
       ...(when !== undefined && { guard: when }),
     })),
 };
-
-function visibleOptions(screen: MenuScreen, scope: ScreenScope) {
-  const all = screen.options.map((option) => ({
-    event: `opt.${option.id}`,
-    text: scope.phrase(option.text),
-    own: option.key,
-    hidden: option.hidden === true,
-    when: option.when === undefined ? undefined : scope.expression(option.when),
-  }));
-  const numberOptions = (options: typeof all) => {
-    let number = 0;
-    return options.map(({ event, text, own, hidden }) => {
-      const key = own ?? String(++number);
-      return { event, text, hidden, key, typed: toAsciiDigits(key) };
-    });
-  };
-  // Most menus have no conditions and are numbered once.
-  if (all.every((option) => !option.when)) {
-    const numbered = numberOptions(all);
-    return () => numbered;
-  }
-  return (context: JsonObject) => numberOptions(all.filter(({ when }) => !when || truthy(when.evaluate(context))));
-}
 
 // An id from the text in the first language: `checkBalance` for "Check balance".
 function nameOption({ text }: Option): string | undefined {

@@ -3,10 +3,10 @@
 
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { toAsciiDigits } from '../expression/values.ts';
 import type { InputScreen } from '../format/flow.ts';
 import { compileAccept } from '../run/accept.ts';
 import type { CompiledFlow } from '../run/compile.ts';
+import { isKey, screenKeys } from '../run/page.ts';
 import { isAnswerHidden, keepsPrivate, type ScreenNode } from '../run/scope.ts';
 import type { MockAnswer } from './file.ts';
 
@@ -28,7 +28,7 @@ export function masks(now: () => number = Date.now): Masks {
   const texts: string[] = [];
   return {
     mask: (input, node) => {
-      if (!node || !isAnswerHidden(node) || isKey(input, node)) return input;
+      if (!node || !isAnswerHidden(node) || isNavigation(input, node)) return input;
       if (!texts.includes(input)) texts.push(input);
       return { secret: texts.indexOf(input) + 1, fits: compileRule(node.screen as InputScreen)(input, now()) };
     },
@@ -42,7 +42,7 @@ export function standIns(now: () => number = Date.now): (maskedText: Masked, nod
     const screen = node?.screen.type === 'input' ? node.screen : undefined;
     const keeps = screen ? compileRule(screen) : () => fits;
     const options = [chosen.get(secret) ?? [], listCandidates(secret)].flat();
-    const substitute = options.find((text) => keeps(text, now()) === fits && !(node && isKey(text, node)));
+    const substitute = options.find((text) => keeps(text, now()) === fits && !(node && isNavigation(text, node)));
     if (substitute === undefined) throw standInError(node!, fits);
     chosen.set(secret, substitute);
     return substitute;
@@ -54,8 +54,8 @@ function standInError({ path }: ScreenNode, fits: boolean): TwinlineError {
   return new TwinlineError('ERR_INPUT', `No stand-in for a secret ${words} the rule of screen "${path}".`);
 }
 
-function isKey(input: string, { scope }: ScreenNode): boolean {
-  return Object.values(scope.typedKeys).includes(toAsciiDigits(input.trim()));
+function isNavigation(input: string, node: ScreenNode): boolean {
+  return Object.values(screenKeys(node)).some((key) => isKey(input.trim(), key));
 }
 
 function compileRule({ accept = {} }: InputScreen): (text: string, now: number) => boolean {

@@ -1,6 +1,7 @@
 // The state of a simulated phone's session that its page needs to hide secrets.
 
 import { isFlow } from '../../../lib/flow/run/compile.ts';
+import { screenKeys } from '../../../lib/flow/run/page.ts';
 import { isAnswerHidden } from '../../../lib/flow/run/scope.ts';
 import type { UssdService } from '../../../lib/ussd/service.ts';
 
@@ -9,7 +10,7 @@ export interface PhoneSessionState {
   readonly screen: string;
   /** The answer is secret or private. */
   readonly secret: boolean;
-  /** Navigation keys of the flow, such as `0` and `*`; they are never secret. */
+  /** Navigation keys of the screen, such as `0` and `*`; they are never secret. */
   readonly keys: readonly string[];
 }
 
@@ -24,6 +25,6 @@ export async function readSessionState(
   const node = isFlow(conversation) ? conversation.screens.get(path) : undefined;
   // The answer to an unknown screen may be secret.
   if (!node) return { screen: path, secret: true, keys: [] };
-  const keys = Object.values(node.scope.keys).filter((key) => typeof key === 'string');
+  const keys = Object.values(screenKeys(node)).filter((key) => typeof key === 'string');
   return { screen: path, secret: isAnswerHidden(node), keys };
 }

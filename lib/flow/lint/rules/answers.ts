@@ -90,7 +90,7 @@ const TYPED: { readonly [rule: string]: (setting: unknown) => number } = {
   },
 };
 
-function* listInputs(screens: Lint['flow']['screens']): Iterable<readonly [string, InputScreen]> {
+export function* listInputs(screens: Lint['flow']['screens']): Iterable<readonly [string, InputScreen]> {
   for (const [id, screen] of Object.entries(screens)) if (screen.type === 'input') yield [id, screen];
 }
 
@@ -164,8 +164,8 @@ export function* findRefusedSamples({ flow, vars }: Lint): Iterable<RuleFinding>
 
 const CHANGING: ReadonlySet<string> = new Set(['number', 'msisdn', 'date', 'check']);
 
-// Rules that do not compile are reported as `accept`.
-function tryAccept({ sameAs: _, ...rules }: Accepted): Accept | undefined {
+/** Undefined for rules that do not compile; they are reported as `accept`. */
+export function tryAccept({ sameAs: _, ...rules }: Accepted): Accept | undefined {
   try {
     return compileAccept(rules);
   } catch {

@@ -1,5 +1,6 @@
 // Unreachable screens, and screens without a way out.
 
+import { keysOn } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
 import { isInteractive } from '../../screens/kinds.ts';
 import {
@@ -105,9 +106,11 @@ function findTraps(lint: Lint): Traps {
 }
 
 function leavesNowhere({ graph, keys }: Lint, id: string): boolean {
-  const { back } = graph.screens.get(id)!;
+  const screen = graph.screens.get(id)!;
+  const { back } = screen;
   const goesOn = graph.next.get(id)!.some((to) => to !== id);
-  const goesBack = keys.back !== false && back !== false && (typeof back === 'string' || graph.depth.get(id)! > 0);
+  const hasKey = back !== false && keysOn(screen, keys).back !== false;
+  const goesBack = hasKey && (typeof back === 'string' || graph.depth.get(id)! > 0);
   return !goesOn && !goesBack;
 }
 
@@ -120,9 +123,10 @@ function findEnding({ flow, graph, keys }: Lint): Set<string> {
   const earlier = previousScreens(graph);
   const homeward: string[] = [];
   for (const [id, screen] of screens) {
-    if (typeof screen.back === 'string' && keys.back !== false && isInteractive(screen))
+    const own = keysOn(screen, keys);
+    if (typeof screen.back === 'string' && own.back !== false && isInteractive(screen))
       getList(earlier, screen.back).push(id);
-    if (isInteractive(screen) && keys.home !== false && (depth.get(id) ?? 0) > 1) homeward.push(id);
+    if (isInteractive(screen) && own.home !== false && (depth.get(id) ?? 0) > 1) homeward.push(id);
   }
   for (const id of homeward) getList(earlier, flow.start).push(id);
 
@@ -139,11 +143,11 @@ function findEnding({ flow, graph, keys }: Lint): Set<string> {
       if (backed.has(id) || screen.back === false) continue;
       backed.add(id);
       if (!isInteractive(screen)) entered.push(...next.get(id)!);
-      else if (screen.back === undefined && keys.back !== false) mark(id);
+      else if (screen.back === undefined && keysOn(screen, keys).back !== false) mark(id);
     }
   };
   for (const [id, screen] of screens) {
-    const exits = isInteractive(screen) && keys.exit !== false;
+    const exits = isInteractive(screen) && keysOn(screen, keys).exit !== false;
     if (screen.type === 'end' || exits || graph.loose.has(id)) mark(id);
   }
   if (graph.isCalled && screens.has(flow.start)) lieBehind(flow.start);

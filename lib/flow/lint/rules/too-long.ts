@@ -6,7 +6,8 @@ import { findExitScreen, type ListScreen, type Screen, type Text, type Variable 
 import { showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
-import { fitsScreen, nonGsm7, screenPages, ucs2Units } from '../../run/render.ts';
+import { screenPages } from '../../run/page.ts';
+import { fitsScreen, nonGsm7, ucs2Units } from '../../run/render.ts';
 import { type FlowScope, flowScope } from '../../run/scope.ts';
 import type { Behaviour } from '../../screens/kind.ts';
 import { findKind, KINDS } from '../../screens/kinds.ts';
@@ -17,12 +18,25 @@ export const lengthRules: readonly LintRule[] = [
     code: 'too-long',
     severity: 'warning',
     means: 'with its longest values, a screen needs several pages (warning) or is truncated (error)',
-    find: (lint) =>
-      lint.parts.wordings.some(({ screen, compiled: template }) => screen === undefined && !template.ok)
-        ? []
-        : checkFlow(lint),
+    find: (lint) => readLengths(lint),
   },
 ];
+
+const lengths = new WeakMap<Lint, readonly RuleFinding[]>();
+
+function readLengths(lint: Lint): readonly RuleFinding[] {
+  const known = lengths.get(lint);
+  if (known) return known;
+  const isBroken = lint.parts.wordings.some(({ screen, compiled }) => screen === undefined && !compiled.ok);
+  const found = isBroken ? [] : [...checkFlow(lint)];
+  lengths.set(lint, found);
+  return found;
+}
+
+/** Whether the question of an input may need several pages. */
+export function mayHavePages(lint: Lint, id: string): boolean {
+  return readLengths(lint).some(({ pointer }) => pointer === pointerTo('screens', id, 'text'));
+}
 
 interface SizeCheck {
   readonly lint: Lint;
@@ -138,7 +152,7 @@ function countPages(
   for (const lang of lint.langs) {
     const context = { ...values, lang, $stack: stack, $page: 0, $bad: bad };
     const pages = screenPages({ path: id, prefix: '', screen, scope, behaviour: shown }, context);
-    const isWide = pages.some((page) => nonGsm7(page).length > 0);
+    const isWide = pages.some(({ text }) => nonGsm7(text).length > 0);
     if (pages.length > count) [count, worst, held] = [pages.length, lang, isWide ? ucs2Units(chars) : chars];
   }
   return { count, held, where: inLanguage(lint, worst) };

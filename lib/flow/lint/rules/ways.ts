@@ -1,17 +1,9 @@
-// Ways that are never taken or may all be false, conflicting keys, and options with the same text or a typed number.
+// Ways that are never taken or may all be false, and options with the same text or a typed number.
 
-import { toAsciiDigits } from '../../expression/values.ts';
-import {
-  DEFAULT_KEYS,
-  type Keys,
-  type MenuScreen,
-  type NavigationKey,
-  type Option,
-  type Text,
-} from '../../format/flow.ts';
+import type { Option, Text } from '../../format/flow.ts';
 import { capitalize, describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
-import type { LintRule, RuleFinding } from '../rule.ts';
+import type { LintRule } from '../rule.ts';
 
 export const wayRules: readonly LintRule[] = [
   {
@@ -68,16 +60,6 @@ export const wayRules: readonly LintRule[] = [
     },
   },
   {
-    code: 'key-clash',
-    severity: 'error',
-    means: 'a key has two meanings',
-    *find({ flow, keys }) {
-      yield* navigationClashes(keys, flow.keys ?? {});
-      for (const [id, screen] of Object.entries(flow.screens))
-        if (screen.type === 'menu') yield* menuClashes(id, screen, keys);
-    },
-  },
-  {
     code: 'same-words',
     severity: 'warning',
     means: 'two options of a menu have the same text',
@@ -123,52 +105,6 @@ export const wayRules: readonly LintRule[] = [
 ];
 
 const isSame = (one: string, other: string) => one.replace(/\s+/g, '') === other.replace(/\s+/g, '');
-
-const NAVIGATION: readonly NavigationKey[] = ['back', 'home', 'more', 'exit'];
-
-// A key in other digits is the same to a caller.
-const isSameKey = (one: string | false, other: string | false) =>
-  one !== false && other !== false && toAsciiDigits(one) === toAsciiDigits(other);
-
-function* navigationClashes(keys: Keys, own: { readonly [key in NavigationKey]?: unknown }): Iterable<RuleFinding> {
-  for (const [at, name] of NAVIGATION.entries()) {
-    const other = NAVIGATION.slice(0, at).find((one) => isSameKey(keys[one], keys[name]));
-    if (other === undefined) continue;
-    const mine = Object.hasOwn(own, name) ? name : other;
-    const message = `The key "${keys[name]}" is both ${other} and ${name}.`;
-    const usual = DEFAULT_KEYS[mine];
-    const isFree = usual !== false && !Object.values(keys).includes(usual);
-    yield {
-      pointer: pointerTo('keys', mine),
-      message,
-      fix: `Give ${mine} another key than "${keys[name]}", or false.`,
-      ...(isFree && { mend: { text: JSON.stringify(usual) } }),
-    };
-  }
-}
-
-function* menuClashes(id: string, { options }: MenuScreen, keys: Keys): Iterable<RuleFinding> {
-  const uses = new Map<string, string>();
-  for (const name of NAVIGATION) if (keys[name] !== false) uses.set(toAsciiDigits(keys[name]), `the key ${name}`);
-  let number = 0;
-  for (const [at, option] of options.entries()) {
-    if (option.key !== undefined) continue;
-    number++;
-    const other = uses.get(String(number));
-    const pointer = pointerTo('screens', id, 'options', at);
-    const message = `Option "${option.id}" of menu "${id}" would be number ${number}, and "${number}" is ${other}.`;
-    if (other) yield { pointer, message, fix: `Give ${other} another key than "${number}" in "keys".` };
-  }
-  for (let one = 1; one <= number; one++) uses.set(String(one), `the number of another option`);
-  for (const [at, option] of options.entries()) {
-    if (option.key === undefined) continue;
-    const other = uses.get(toAsciiDigits(option.key));
-    const pointer = pointerTo('screens', id, 'options', at, 'key');
-    const message = `Option "${option.id}" of menu "${id}" has the key "${option.key}", which is ${other} too.`;
-    if (other) yield { pointer, message, fix: `Give option "${option.id}" another key than "${option.key}".` };
-    uses.set(toAsciiDigits(option.key), `the key of option "${option.id}"`);
-  }
-}
 
 function readWords(text: Text, lang: string): string | undefined {
   return (typeof text === 'string' ? text : text[lang])?.trim();
