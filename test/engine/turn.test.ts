@@ -37,7 +37,7 @@ test('the end is repeated too', async () => {
   await begin(here.engine());
   const end = await say(here.engine(), '2', { turnKey: 'z' });
   const reply = { kind: 'end', text: 'Bye after 0' };
-  const move = { flow: 'visits', version: 1, from: 'home', to: 'bye' };
+  const move = { flow: 'visits', version: 1, from: 'home', to: 'bye', language: 'en', stayMs: 0 };
   const ending = { status: 'done' };
   assert.equal(end, { kind: 'replied', reply, repeated: false, move, ending });
   await here.clock.advance((ENGINE_LIMITS.endedSessionSeconds - 1) * 1000);

@@ -18,7 +18,7 @@ test('what is no text at all is an empty answer', async () => {
       kind: 'replied',
       reply: { kind: 'continue', text: first },
       repeated: false,
-      move: { flow: 'test', version: 1, from: 'a', to: 'a' },
+      move: { flow: 'test', version: 1, from: 'a', to: 'a', language: 'en', stayMs: 0 },
     });
 });
 

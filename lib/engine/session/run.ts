@@ -124,7 +124,8 @@ function nameRequest(attempt: Attempt): string {
 
 function describeMove(engine: Engine, { conversation, live }: Work, session: OpenedSession): TurnMove {
   const { id: flow, version } = conversation;
-  const move = { flow, version, to: live.value, language: conversation.language?.(live.context) };
+  const language = conversation.language?.(live.context);
+  const move = { flow, version, to: live.value, ...(language !== undefined && { language }) };
   if (session.kind !== 'live') return { ...move, from: undefined };
   // A commit sets when the session expires, so the last one was this long before.
   const { record, stored } = session;
