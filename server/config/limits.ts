@@ -5,6 +5,11 @@ export const SERVER_LIMITS = {
   /** Milliseconds that a start waits for a module to be loaded, and for a plugin to be ready. */
   moduleStartMs: 30_000,
 
+  // --- menus ------------------------------------------------------------------------------------------------------------
+  /** Milliseconds and megabytes that the check of an edit may take, with all menus of the folder and their tests. */
+  menuCheckMs: 60_000,
+  menuCheckMemoryMb: 768,
+
   // --- USSD -------------------------------------------------------------------------------------------------------------
   /** Seconds that the time of a signed USSD request may be away from now. */
   ussdSignatureSeconds: 300,

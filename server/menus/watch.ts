@@ -1,15 +1,19 @@
 // While a server runs, each edit of its menus is tested, then served or refused, and logged.
 
 import { watch } from 'chokidar';
+import { systemClock } from '../../lib/clock.ts';
 import type { Library } from '../../lib/engine/conversation.ts';
-import { type Flow, listCalled } from '../../lib/flow/format/flow.ts';
-import { loadFlows } from '../../lib/flow/format/load.ts';
-import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
+import { TwinlineError } from '../../lib/errors.ts';
+import { parseFlow, readFlowFiles } from '../../lib/flow/format/load.ts';
+import { problemLine } from '../../lib/flow/format/problem.ts';
+import { listFindings } from '../../lib/flow/lint/lint.ts';
 import { type CompiledFlow, flowCompiler, flowsIn } from '../../lib/flow/run/compile.ts';
-import { failureText, runFlowTests } from '../../lib/flow/testing/run.ts';
+import { type JobErrors, type JobThread, jobThread } from '../config/job-thread.ts';
+import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../telemetry/log.ts';
 import { CONTRACTS } from './contracts.ts';
-import { cutFlowName, listRefused, type MenuFolder, readTests, sayTaken, tryCompile } from './menus.ts';
+import type { EditAnswer, EditJob } from './edits.ts';
+import { cutFlowName, listRefused, type MenuFolder } from './menus.ts';
 
 export interface MenuWatch {
   /** Resolves once the folder is watched. */
@@ -33,13 +37,15 @@ export interface WatchOptions {
   readonly onProblem?: () => void;
   /** Milliseconds of quiet after the last change before the folder is read. @default 100 */
   readonly quietMs?: number;
+  /** Checks the edits. @default one for all folders of the process, with the limits of the server */
+  readonly thread?: EditThread;
   /** What was refused at the start. @default nothing */
   readonly refused?: readonly string[];
 }
 
 /** Watches a folder of menus. Where the file system sends no events (some network mounts), `reload` does the same. */
 export function watchMenus(options: WatchOptions): MenuWatch {
-  const { menus, library, log, onServed, onProblem, quietMs = 100 } = options;
+  const { menus, log, onProblem, quietMs = 100 } = options;
   const watcher = watch(menus.folder, {
     depth: 0,
     ignoreInitial: true,
@@ -59,7 +65,7 @@ export function watchMenus(options: WatchOptions): MenuWatch {
       watched = menus.folder;
       watcher.add(watched);
     }
-    const { taken, refused, problems, orphans } = await reloadMenus(menus, { library, onServed });
+    const { taken, refused, problems, orphans } = await reloadMenus(menus, options);
     for (const { flow, version } of taken) log.info({ flow, version }, 'an edited menu is served from now on');
     edits.served += taken.length;
     refusals = listRefused({ problems, failures: refused });
@@ -109,75 +115,102 @@ export function watchMenus(options: WatchOptions): MenuWatch {
 }
 
 /** What became of the edits of a folder. */
-interface Reloaded {
+interface Reloaded extends Pick<EditAnswer, 'refused' | 'problems'> {
   readonly taken: readonly { readonly flow: string; readonly version: number }[];
-  /** Why others stay as they run; in words, one problem each. */
-  readonly refused: readonly string[];
-  readonly problems: readonly Problem[];
   /** Running flows whose file is gone. */
   readonly orphans: readonly string[];
 }
 
-/**
- * Checks, compiles and tests what has changed in the folder, and adds what passes to the library. A flow that calls a
- * changed one changes with it and is tested again; where the called one is refused, it goes on with the running form.
- */
+type EditThread = JobThread<EditJob, EditAnswer>;
+
+const failed = (why: string) =>
+  new TwinlineError('ERR_FLOW_INVALID', `its edit could not be checked and is not served: ${why}. ${ADVICE}`);
+const ADVICE = 'Split the flow, or make its tests shorter.';
+
+const ERRORS: JobErrors = {
+  tooSlow: (ms) =>
+    new TwinlineError('ERR_TIMEOUT', `its edit was not checked within ${ms} ms and is not served. ${ADVICE}`),
+  failed,
+  busy: (most) => failed(`${most} edits are waiting`),
+  closed: () => failed('the server stops'),
+};
+
+/** Checks edits in a thread with these bounds, so that none delays the callers of this process or takes its memory. */
+export function editThread(limits: { readonly ms: number; readonly memoryMb: number }): EditThread {
+  const module = new URL('./edit-worker.ts', import.meta.url);
+  return jobThread({ module, ...limits, most: EDITS_WAITING, errors: ERRORS });
+}
+
+const EDITS_WAITING = 64;
+/** Of all watched folders of this process. */
+const sharedThread = editThread({ ms: SERVER_LIMITS.menuCheckMs, memoryMb: SERVER_LIMITS.menuCheckMemoryMb });
+
+/** Has the folder checked, and adds what passes to the library. */
 async function reloadMenus(
-  { folder, services, rules, doors, clock, machines = new Set() }: MenuFolder,
-  { library, onServed }: Pick<WatchOptions, 'library' | 'onServed'>,
+  menus: MenuFolder,
+  { library, onServed, thread = sharedThread }: Pick<WatchOptions, 'library' | 'onServed' | 'thread'>,
 ): Promise<Reloaded> {
-  const { flows, problems, files } = await loadFlows(folder, { services, rules, doors, contracts: CONTRACTS });
-  const taken: Reloaded['taken'][number][] = [];
-  const refused = files.filter((file) => machines.has(cutFlowName(file))).map(sayTaken);
+  const { folder, services, doors, clock = systemClock, machines = new Set() } = menus;
   const served = flowsIn(library);
-  const accepted = new Map([...served].map(([name, { flow }]) => [name, flow]));
-  const compile = flowCompiler({ flows: accepted, timezone: doors?.timezone, ...(clock && { clock }) });
-  for (const flow of sortCalledFirst(flows)) {
-    if (machines.has(flow.flow)) continue;
-    const before = accepted.get(flow.flow);
-    accepted.set(flow.flow, flow);
-    const next = tryCompile(compile, flow);
-    if (typeof next !== 'string' && isSame(next, served.get(flow.flow))) continue;
-    const reasons = typeof next === 'string' ? [next] : await listFailedTests(next, folder);
-    if (typeof next !== 'string' && reasons.length === 0) {
-      library.add(next);
-      onServed(next);
-      taken.push({ flow: flow.flow, version: flow.version });
-      continue;
-    }
-    refused.push(...reasons);
-    if (before) accepted.set(flow.flow, before);
-    else accepted.delete(flow.flow);
+  const listOrphans = (files: readonly string[]) => {
+    const names = new Set(files.map(cutFlowName));
+    return [...served.keys()].filter((name) => !names.has(name));
+  };
+  const job: EditJob = {
+    ...{ folder, doors, services: services && [...services], machines: [...machines], now: clock.now() },
+    served: [...served.values()].map(({ flow, hash }) => ({ flow, hash })),
+    found: await findByOwnRules(menus),
+  };
+  let answer: EditAnswer;
+  try {
+    answer = await thread.run(job);
+  } catch (error) {
+    const { edited, files } = await listEdited(folder, served);
+    const refused = edited.map((name) => `flow "${name}": ${(error as Error).message}`);
+    return { taken: [], refused, problems: [], orphans: listOrphans(files) };
   }
-  const names = new Set(files.map(cutFlowName));
-  return { taken, refused, problems, orphans: [...served.keys()].filter((name) => !names.has(name)) };
+  const { flows, refused, problems, files } = answer;
+  const accepted = new Map([...served].map(([name, { flow }]) => [name, flow]));
+  for (const flow of flows) accepted.set(flow.flow, flow);
+  const compile = flowCompiler({ flows: accepted, timezone: doors?.timezone, clock });
+  for (const flow of flows) {
+    const next = compile(flow);
+    library.add(next);
+    onServed(next);
+  }
+  const taken = flows.map(({ flow, version }) => ({ flow, version }));
+  return { taken, refused, problems, orphans: listOrphans(files) };
 }
 
-function isSame(one: CompiledFlow, other: CompiledFlow | undefined): boolean {
-  return one.hash === other?.hash && one.version === other.version;
-}
-
-async function listFailedTests(flow: CompiledFlow, folder: string): Promise<string[]> {
-  const tests = await readTests(folder, flow.id);
-  if (!tests) return [];
-  if (!tests.file) return tests.problems.map(problemLine);
-  const report = await runFlowTests(flow, tests.file);
-  return report.tests.flatMap(({ name, failures }) =>
-    failures.map((failure) => `flow "${flow.id}", test "${name}": ${failureText(failure)}`),
+/** What the rules of others find: functions of this process, which no thread has. */
+async function findByOwnRules({ folder, services, rules = [], doors }: MenuFolder): Promise<EditJob['found']> {
+  if (!rules.length) return [];
+  const texts = await readFlowFiles(folder);
+  const parsed = [...texts].flatMap(([file, text]) => (typeof text === 'string' ? [parseFlow(text, file).flow] : []));
+  const flows = new Map(parsed.flatMap((flow) => (flow ? [[flow.flow, flow]] : [])));
+  const context = { flows, services, doors, contracts: CONTRACTS };
+  return [...flows.values()].flatMap((flow) =>
+    listFindings(flow, rules, context).map(({ rule: { code, severity }, finding }) => ({
+      flow: flow.flow,
+      code,
+      severity: finding.severity ?? severity,
+      finding,
+    })),
   );
 }
 
-// A flow comes after those that it calls; circles were refused by lint.
-function sortCalledFirst(flows: ReadonlyMap<string, Flow>): Flow[] {
-  const order = new Set<Flow>();
-  const visit = (flow: Flow, around: readonly Flow[]): void => {
-    if (order.has(flow) || around.includes(flow)) return;
-    for (const name of listCalled(flow)) {
-      const called = flows.get(name);
-      if (called) visit(called, [...around, flow]);
+/** Flows whose file holds another text than is served; all where none does, because then their tests have changed. */
+async function listEdited(folder: string, served: ReadonlyMap<string, CompiledFlow>) {
+  const texts = await readFlowFiles(folder);
+  const files = [...texts.keys()];
+  const isEdited = (file: string) => {
+    const flow = served.get(cutFlowName(file))?.flow;
+    try {
+      return JSON.stringify(JSON.parse(texts.get(file) as string)) !== JSON.stringify(flow);
+    } catch {
+      return true;
     }
-    order.add(flow);
   };
-  for (const flow of flows.values()) visit(flow, []);
-  return [...order];
+  const edited = files.filter(isEdited);
+  return { files, edited: (edited.length ? edited : files).map(cutFlowName) };
 }

@@ -4,6 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Flow, Screen } from '../../lib/flow/format/flow.ts';
+import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
 import { flowOf, menuTo, type Phone, type PhoneOptions, phone } from './phone.ts';
 
@@ -71,6 +72,70 @@ test('a flow that is not loaded, or that calls itself through others, is refused
   const b = flowOf({ in: { type: 'flow', flow: 'a', done: 'in' } }, { flow: 'b' });
   assert.throws(() => calling(a, []), /calls the flow "b", which is not loaded/);
   assert.throws(() => calling(a, [a, b]), /a → b → a/);
+});
+
+test('a called flow is part of the machine once, however often it is called', () => {
+  const [levels, calls] = [5, 10];
+  const flows = [...Array(levels + 1).keys()].map((level): Flow => {
+    const name = { flow: `f${level}` };
+    const end: Screen = { type: 'end', text: '' };
+    if (level === levels)
+      return flowOf({ ask: input('pin', 'end'), end }, { ...name, vars: { pin: { type: 'string' } } });
+    const ids = [...Array(calls).keys()].map((at) => `call${at}`);
+    const next: Screen = { type: 'flow', flow: `f${level + 1}`, done: 'end' };
+    return flowOf({ menu: menuTo(...ids), ...Object.fromEntries(ids.map((id) => [id, next])), end }, name);
+  });
+  const screens = flows.reduce((sum, flow) => sum + Object.keys(flow.screens).length, 0);
+  const compiled = compileFlow(flows[0]!, { flows: new Map(flows.map((flow) => [flow.flow, flow])) });
+  const goodbye = 1;
+  assert.is(compiled.screens.size, screens + goodbye);
+  assert.is(Object.keys(compiled.machine.source.states).length, screens + goodbye);
+});
+
+test('what is called goes on where it was called, from each of several places, and its variables begin anew', async () => {
+  const inner = flowOf(
+    { ask: input('said', 'end'), end: { type: 'end', text: '', output: { said: '=said' } } },
+    { flow: 'inner', vars: { said: { type: 'string', default: 'nothing' } } },
+  );
+  const call = (done: string): Screen => ({ type: 'flow', flow: 'inner', save: 'got', done });
+  const outer = flowOf(
+    {
+      menu: menuTo('one', 'two'),
+      one: call('first'),
+      two: call('second'),
+      first: menuTo('two'),
+      second: menuTo('one'),
+    },
+    { vars: { got: { type: 'object' } } },
+  );
+  const caller = calling(outer, [inner]);
+  await caller.dial();
+  for (const [key, said, screen] of [
+    ['2', 'x', 'second'],
+    ['1', 'y', 'first'],
+    ['1', 'z', 'second'],
+  ] as const) {
+    await caller.say(key);
+    assert.equal([caller.screen, caller.context.said], ['inner.ask', 'nothing']);
+    await caller.say(said);
+    assert.equal([caller.screen, caller.context.got, '$frames' in caller.context], [screen, { said }, false]);
+  }
+});
+
+test('a session is in as many flows as it may be, each called by the one before; one more is refused', async () => {
+  const chain = [...Array(FLOW_LIMITS.flowLevels + 1).keys()].map((at) => {
+    const next: Screen = { type: 'flow', flow: `f${at + 1}`, done: 'end' };
+    const first = at < FLOW_LIMITS.flowLevels ? next : input('said', 'end');
+    return flowOf(
+      { in: first, end: { type: 'end', text: `End of ${at}` } },
+      { flow: `f${at}`, vars: { said: { type: 'string' } } },
+    );
+  });
+  assert.throws(() => calling(chain[0]!, chain), /f15 → f16 and what that calls are more than 16 flows/);
+  const caller = calling(chain[1]!, chain);
+  await caller.dial();
+  assert.is(caller.screen, 'f16.in');
+  assert.is(await caller.say('x'), 'End of 1');
 });
 
 test.run();

@@ -10,7 +10,7 @@ import { type FlowSource, pointerTo } from '../format/source.ts';
 import type { ScreenRule } from '../screens/kind.ts';
 import { KINDS } from '../screens/kinds.ts';
 import { collectParts } from './parts.ts';
-import { buildGraph, type Lint, type LintRule } from './rule.ts';
+import { buildGraph, type Lint, type LintRule, type RuleFinding } from './rule.ts';
 import { answerRules } from './rules/answers.ts';
 import { callRules } from './rules/calls.ts';
 import { keyRules } from './rules/keys.ts';
@@ -130,14 +130,21 @@ export function lintFlow(flow: Flow, options: LintContext & { readonly source: F
     { flow, ...options },
     { flow: 'flow', services: 'names?', flows: 'flows?', source: 'object' },
   );
-  const lint = prepareLint(flow, options);
-  const problems: Problem[] = [];
-  for (const rule of [...RULES, ...(options.rules ?? [])]) {
-    const { code, severity } = rule;
-    for (const finding of rule.find(lint))
-      problems.push(locateProblem(options.source, finding, { code, severity: finding.severity ?? severity }));
-  }
+  const findings = listFindings(flow, [...RULES, ...(options.rules ?? [])], options);
+  const problems = findings.map(({ rule: { code, severity }, finding }) =>
+    locateProblem(options.source, finding, { code, severity: finding.severity ?? severity }),
+  );
   return sortProblems(problems);
+}
+
+/** What these rules find in a flow that conforms to the schema. */
+export function listFindings(
+  flow: Flow,
+  rules: readonly LintRule[],
+  context: LintContext,
+): { readonly rule: LintRule; readonly finding: RuleFinding }[] {
+  const lint = prepareLint(flow, context);
+  return rules.flatMap((rule) => [...rule.find(lint)].map((finding) => ({ rule, finding })));
 }
 
 /**

@@ -43,7 +43,7 @@ export interface MockAnswer {
 export interface FlowTestStep {
   /** The input; '' in the first step, which dials. */
   readonly in: string;
-  /** Path of the expected screen: `pin`, or `login.pin` inside a called flow. */
+  /** Path of the expected screen: `pin`, or `login.pin` inside the called flow `login`. */
   readonly screen?: string;
   readonly text?: string;
   readonly has?: string | readonly string[];

@@ -41,14 +41,14 @@ function showCalledFlows(): Markup {
   const [id, screen] = Object.entries(caller!.screens).find(([, { type }]) => type === 'flow')! as [string, FlowScreen];
   const inside = exampleTests()[0]!
     .tests.flatMap(({ steps }) => steps)
-    .find((step) => step.screen?.startsWith(`${id}.`))!;
+    .find((step) => step.screen?.startsWith(`${screen.flow}.`))!;
   const [, name] = inside.screen!.split('.');
-  return html`<p>While a called flow runs, a screen is the id of the <code>flow</code> screen that called it, a dot, and its own id. Here
+  return html`<p>While a called flow runs, a screen is the name of that flow, a dot, and its own id, from wherever the flow was called. Here
 the screen <code>${id}</code> calls the flow <code>${screen.flow}</code>:</p>
 ${keyBlock(id, screen)}
 <p>Its screen <code>${name!}</code> is <code>${inside.screen!}</code> in a test:</p>
 ${keyBlock('steps', [inside])}
-<p>A flow that is called by a called flow adds one more dot and id. <code>given</code> sets variables of the tested flow only; those of a called
+<p><code>given</code> sets variables of the tested flow only; those of a called
 flow come from <code>with</code>.</p>`;
 }
 

@@ -4,6 +4,12 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createEngine } from '../../../lib/engine/engine.ts';
+import { takeTurn } from '../../../lib/engine/session/turn.ts';
+import { memorySnapshots } from '../../../lib/store/memory/index.ts';
+import { readMenus } from '../../../server/menus/menus.ts';
+import { editThread, watchMenus } from '../../../server/menus/watch.ts';
+import type { Log } from '../../../server/telemetry/log.ts';
 import { withFolder } from '../../support/process.ts';
 import { until } from '../../support/until.ts';
 import { DIAL, type Served, withServer } from '../support/serve.ts';
@@ -196,6 +202,47 @@ test('an edit that changes nothing is not served again', () =>
       server.logged.filter(({ flow }) => flow === 'main'),
       [],
     );
+  }));
+
+test('an edit whose check takes too much is refused by name, and callers go on with the old version meanwhile', () =>
+  withFolder(async (folder) => {
+    const write = (content: object) => writeFileSync(join(folder, 'main.flow.json'), JSON.stringify(content));
+    write(menu('Old'));
+    const { compiled } = await readMenus({ folder });
+    const engine = createEngine({ store: memorySnapshots(), conversations: [...compiled.values()] });
+    const dial = async (key: string) => {
+      const turn = await takeTurn(engine, { key, decide: () => ({ kind: 'begin', conversation: 'main' }) });
+      return turn.kind === 'replied' ? turn.reply.text.split('\n')[0] : turn.kind;
+    };
+    const told: string[] = [];
+    const note = (...words: readonly unknown[]) => void told.push(String(words.at(-1)));
+    const log = { info: note, warn: note, error: note } as unknown as Log;
+    const thread = editThread({ ms: 600_000, memoryMb: 96 });
+    const watched = watchMenus({ menus: { folder }, library: engine.library, log, onServed: () => {}, thread });
+    try {
+      const many = [...Array(15_000).keys()].map((at) => {
+        const options = [at + 1, at * 7].map((to) => ({ id: `to${to}`, text: 'Go on', to: `s${to % 15_000}` }));
+        return [`s${at}`, { type: 'menu', text: `Screen ${at}`, options }];
+      });
+      write(menu('New', { start: 's0', screens: Object.fromEntries(many) }));
+      const reloaded = watched.reload();
+      assert.is(await dial('during'), 'Old');
+      await reloaded;
+      assert.is(await dial('after'), 'Old');
+      const [refusal] = watched.refused();
+      assert.match(
+        refusal!,
+        /^flow "main": its edit could not be checked and is not served: it takes more than 96 MB\./,
+      );
+      assert.ok(told.includes(refusal!), told.join('\n'));
+      write(menu('Small again'));
+      await watched.reload();
+      assert.is(await dial('then'), 'Small again');
+      assert.equal([watched.refused(), watched.edits.served, watched.edits.refused], [[], 1, 1]);
+    } finally {
+      await watched.close();
+      await thread.close();
+    }
   }));
 
 test.run();
