@@ -3,6 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Flow, Screen } from '../../lib/flow/format/flow.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { flowOf, menuTo, phone } from './phone.ts';
 
 const test = suite('screens');
@@ -193,6 +194,49 @@ test('a repeat is the same when its rule reads it the same', async () => {
     await caller.say(same);
     assert.is(caller.screen, 'z', JSON.stringify(rule));
   }
+});
+
+test('bounds are computed when an answer comes, and texts print them', async () => {
+  const ask = (accept: JsonObject, vars: Flow['vars']) =>
+    phone(
+      flowOf(
+        {
+          ask: {
+            type: 'input',
+            text: 'Up to {{max|number:2}}?',
+            accept,
+            error: 'From {{min}} to {{max}}.',
+            save: 'given',
+            to: 'done',
+          },
+          done: { type: 'end', text: '{{given}}' },
+        },
+        { vars: { given: { type: 'number' }, ...vars } },
+      ),
+    );
+  const amounts = { min: { type: 'number', default: 0.5 }, me: { type: 'object', default: { balance: 1.1 } } } as const;
+  const pay = ask({ number: { min: '=min + 0.5', max: '=me.balance * 3' } }, { me: amounts.me, min: amounts.min });
+  assert.is(await pay.dial(), 'Up to 3.30?');
+  assert.is(await pay.say('3.31'), 'From 0.5 to 3.3.\nUp to 3.30?', 'a variable named min is printed');
+  assert.is((await pay.say('0.99')).split('\n')[0], 'From 0.5 to 3.3.');
+  assert.is(await pay.say('3.3'), '3.3');
+  const fixed = ask({ number: { min: 2, max: 4 } }, {});
+  await fixed.dial();
+  assert.is((await fixed.say('5')).split('\n')[0], 'From 2 to 4.');
+  for (const balance of [null, 'much', []]) {
+    const unknown = ask({ number: { max: '=me' } }, { me: { type: 'string', default: balance as string } });
+    await unknown.dial();
+    assert.is((await unknown.say('1')).split('\n')[0], `From  to ${balance === 'much' ? 'much' : ''}.`);
+  }
+  const due = { due: { type: 'string', default: '2026-03-01' } } as const;
+  const visit = ask({ date: { min: '=addDays(due, -1)', max: '=due' } }, { ...due, given: { type: 'string' } });
+  await visit.dial();
+  assert.is((await visit.say('27022026')).split('\n')[0], 'From 2026-02-28 to 2026-03-01.');
+  assert.is((await visit.say('02032026')).split('\n')[0], 'From 2026-02-28 to 2026-03-01.');
+  assert.is(await visit.say('28022026'), '2026-02-28');
+  const never = ask({ date: { min: '=due' } }, { due: { type: 'string', default: 'soon' }, given: { type: 'string' } });
+  await never.dial();
+  assert.match(await never.say('28022026'), 'From soon');
 });
 
 test.run();

@@ -70,6 +70,11 @@ test('tells what it prints: paths, roots, filters and where', () => {
     { path: 'tx[0].label', root: 'tx', filters: ['trunc', 'upper'], offset: 16 },
   ]);
   assert.not(isPlain);
+  assert.equal(compileTemplate("{{ tx|lines:'{{row.label|upper}} {{name}}' }}").paths, [
+    { path: 'tx', root: 'tx', filters: ['lines'], offset: 3 },
+    { path: 'tx[0].label', root: 'tx', filters: ['upper'], offset: 13 },
+    { path: 'name', root: 'name', filters: [], offset: 35 },
+  ]);
   assert.ok(compileTemplate('Hi').isPlain);
   assert.is(compileTemplate('Hi').render({}, 'en'), 'Hi');
 });
@@ -102,7 +107,14 @@ test('a value cannot start a line or hide one', () => {
     'Hi a b c[31m d ef.',
   );
   assert.is(print('{{v|upper|trunc:30}}', 'en', { v: 'x\nCON y' }), 'X CON Y');
-  assert.is(print("{{v|default:'a\nb'}}", 'en', {}), 'a b');
+  assert.is(print("{{v|default:'a\nb'}}", 'en', {}), 'a\nb', 'an author may');
+  assert.is(print("{{v|before:'\n'|after:'\n'}}", 'en', { v: 'a\nb' }), '\na b\n');
+  assert.is(print("{{v|before:'\n'|after:'\n'}}", 'en', { v: '' }), '');
+  const rows = { v: [{ n: 'a\nEND b', of: ['x\ny', 'z'] }, { n: '\u202ec' }, 'd'], name: 'N' };
+  assert.is(print("{{v|lines:'{{row.n}} {{name}}'}}", 'en', rows), 'a END b N\nc N\n N');
+  assert.is(print("{{v|lines:'{{row.of|lines:\"{{row}}\":\", \"}}':';'|before:'= '}}", 'en', rows), '= x y, z;;');
+  assert.is(print("{{v|lines:'{{row}}'}}", 'en', { v: 'text' }), '');
+  assert.is(print("{{v|lines:'{{row}}'|default:'none'}}", 'en', { v: [] }), 'none');
 });
 
 test('whatever the values are, a text of printable characters stays printable and on its lines', () => {

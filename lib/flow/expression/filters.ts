@@ -1,15 +1,29 @@
 // Filters of text templates: a closed table. Invalid input becomes null, which prints as nothing. Numbers are formatted for
 // the language, with characters that every phone can display.
 
-import type { Json } from '../../json/json.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { readDay, readTime } from './days.ts';
 import { printDecimal } from './decimal.ts';
 import type { Arguments, Described } from './described.ts';
-import { currencyPlaces, formatNumber, pluralRules } from './formats.ts';
+import { currencyPlaces, formatNumber, pluralRules, readPluralForms } from './formats.ts';
 import { isDecimal, listLast, takeFirst } from './values.ts';
 
-/** A filter with its arguments bound. `lang` is the language tag of the text, `zone` the caller's time zone. */
-export type Filter = (value: Json, lang: string, zone: string | undefined) => Json;
+/** A filter with its arguments bound. */
+export type Filter = (value: Json, place: FilterPlace) => Json;
+
+/** Where a value is printed. */
+export interface FilterPlace {
+  /** Language tag of the text. */
+  readonly lang: string;
+  /** The caller's time zone. */
+  readonly zone: string | undefined;
+  readonly scope: JsonObject;
+}
+
+/** A text with placeholders, as an argument of a filter. */
+interface InnerText {
+  render(scope: JsonObject, lang: string): string;
+}
 
 export interface FilterKind extends Described {
   /** Arguments after its name, each preceded by a colon. */
@@ -20,6 +34,8 @@ export interface FilterKind extends Described {
   readonly takes: readonly ('text' | 'number' | 'boolean' | 'list')[];
   /** Binds the arguments, or reports what is wrong with them. */
   readonly make: (...args: string[]) => Filter | { readonly problem: string };
+  /** In place of `make`, where the first argument is a text for each element, `row`. */
+  readonly makeEach?: (row: InnerText, ...args: string[]) => Filter;
 }
 
 const PLAIN = ['text', 'number', 'boolean'] as const;
@@ -43,7 +59,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
       if (code !== '' && !/^[A-Z]{3}$/.test(code)) return { problem: 'a currency is three capital letters, as in KES' };
       const prefix = code === '' ? '' : `${code} `;
       const places = code === '' ? 2 : currencyPlaces(code);
-      return (value, lang) => {
+      return (value, { lang }) => {
         const amount = formatNumber(value, lang, places, places);
         return amount === null ? null : prefix + amount;
       };
@@ -60,10 +76,10 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     arity: [0, 1],
     takes: ['number', 'text'],
     make: (digits) => {
-      if (digits === undefined) return (value, lang) => formatNumber(value, lang, 0, 3);
+      if (digits === undefined) return (value, { lang }) => formatNumber(value, lang, 0, 3);
       const places = parseWhole(digits, 0, 9);
       if (places === undefined) return { problem: 'decimals are 0 to 9' };
-      return (value, lang) => formatNumber(value, lang, places, places);
+      return (value, { lang }) => formatNumber(value, lang, places, places);
     },
   },
   trunc: {
@@ -150,7 +166,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     takes: ['text', 'number'],
     make: (format = 'dmy') => {
       if (format !== 'dmy' && format !== 'iso') return { problem: 'write date or date:iso' };
-      return (value, _lang, zone) => {
+      return (value, { zone }) => {
         const date = readDay(value, zone);
         if (date === undefined || format === 'iso') return date ?? null;
         return date.split('-').reverse().join('/');
@@ -167,7 +183,10 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     ],
     arity: [0, 0],
     takes: ['text', 'number'],
-    make: () => (value, _lang, zone) => readTime(value, zone) ?? null,
+    make:
+      () =>
+      (value, { zone }) =>
+        readTime(value, zone) ?? null,
   },
   plural: {
     usage: "plural:item:items or plural:'one=item':'few=items':'other=items'",
@@ -188,7 +207,7 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     make: (...texts) => {
       const forms = readPluralForms(texts);
       if ('problem' in forms) return { problem: forms.problem as string };
-      return (value, lang) => {
+      return (value, { lang }) => {
         const count = typeof value === 'string' && isDecimal(value) ? Number(value) : value;
         if (typeof count !== 'number') return null;
         return forms[pluralRules(lang).select(count)] ?? forms.other ?? null;
@@ -203,6 +222,55 @@ export const FILTERS: { readonly [name: string]: FilterKind } = {
     arity: [1, 1],
     takes: PLAIN,
     make: (text) => (value) => (toText(value) === '' ? (text ?? null) : value),
+  },
+  before: {
+    usage: "before:'text'",
+    doc: 'The text and then the value; nothing where the value is nothing.',
+    args: { text: 'what stands before, also a new line' },
+    examples: [
+      ["Dear{{name|before:' '}},", 'Dear Ann,', { name: 'Ann' }],
+      ["Dear{{name|before:' '}},", 'Dear,'],
+    ],
+    arity: [1, 1],
+    takes: PLAIN,
+    make: (text) => (value) => (toText(value) === '' ? value : text + toText(value)),
+  },
+  after: {
+    usage: "after:'text'",
+    doc: 'The value and then the text; nothing where the value is nothing.',
+    args: { text: 'what stands after, also a new line' },
+    examples: [
+      ["{{why|after:'\n'}}Your PIN:", 'You pay 50.\nYour PIN:', { why: 'You pay 50.' }],
+      ["{{why|after:'\n'}}Your PIN:", 'Your PIN:'],
+    ],
+    arity: [1, 1],
+    takes: PLAIN,
+    make: (text) => (value) => (toText(value) === '' ? value : toText(value) + text),
+  },
+  lines: {
+    usage: "lines:'{{row.name}} {{row.price|money}}'",
+    doc: 'A line for each element of a list, which the text calls `row`; it may print other variables too. A second text stands between them in place of a new line.',
+    args: { text: 'one line', between: 'what stands between two lines; a new line without it' },
+    examples: [
+      [
+        "{{cart|lines:'{{row.name}}: {{row.qty}}'}}",
+        'Maize: 3\nHoe: 2',
+        {
+          cart: [
+            { name: 'Maize', qty: 3 },
+            { name: 'Hoe', qty: 2 },
+          ],
+        },
+      ],
+      ["{{basket|lines:'{{row}}':', '}}", 'milk, bread', { basket: ['milk', 'bread'] }],
+    ],
+    arity: [1, 2],
+    takes: ['list'],
+    make: () => ({ problem: 'the first is a text' }),
+    makeEach:
+      (row, between = '\n') =>
+      (value, { scope, lang }) =>
+        Array.isArray(value) ? value.map((item) => row.render({ ...scope, row: item }, lang)).join(between) : null,
   },
   count: {
     usage: 'count',
@@ -228,17 +296,4 @@ export function toText(value: Json): string {
 function parseWhole(text: string | undefined, least: number, most: number): number | undefined {
   const value = /^\d{1,3}$/.test(text ?? '') ? Number(text) : -1;
   return value >= least && value <= most ? value : undefined;
-}
-
-type PluralForms = { readonly [form in Intl.LDMLPluralRule]?: string };
-
-const FORM = /^(zero|one|two|few|many|other)=(.*)$/s;
-
-function readPluralForms(texts: readonly string[]): PluralForms | { readonly problem: string } {
-  const named = texts.map((text) => FORM.exec(text));
-  if (named.every((one) => one === null) && texts.length === 2) return { one: texts[0]!, other: texts[1]! };
-  const forms = Object.fromEntries(named.flatMap((one) => (one ? [[one[1], one[2]]] : [])));
-  if (named.includes(null) || Object.keys(forms).length < texts.length || forms.other === undefined)
-    return { problem: "write two texts, or each form once by its name, 'other=' among them" };
-  return forms;
 }

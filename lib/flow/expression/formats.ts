@@ -71,3 +71,17 @@ const PLAIN_SIGNS: { readonly [sign: string]: string } = {
   '\u200f': '',
   '\u061c': '',
 };
+
+type PluralForms = { readonly [form in Intl.LDMLPluralRule]?: string };
+
+const FORM = /^(zero|one|two|few|many|other)=(.*)$/s;
+
+/** Two texts, or each form by its name. */
+export function readPluralForms(texts: readonly string[]): PluralForms | { readonly problem: string } {
+  const named = texts.map((text) => FORM.exec(text));
+  if (named.every((one) => one === null) && texts.length === 2) return { one: texts[0]!, other: texts[1]! };
+  const forms = Object.fromEntries(named.flatMap((one) => (one ? [[one[1], one[2]]] : [])));
+  if (named.includes(null) || Object.keys(forms).length < texts.length || forms.other === undefined)
+    return { problem: "write two texts, or each form once by its name, 'other=' among them" };
+  return forms;
+}

@@ -4,7 +4,7 @@
 // - Filters apply from left to right. An argument that contains : | or braces must be quoted.
 // - `\{{` prints {{ and `\\{{` a backslash before a value.
 // - Values cannot break the line or the reply: their line breaks and tabs become spaces; control characters and direction marks
-//   are removed, and letters are composed.
+//   are removed, and letters are composed. Only the author's own text has line breaks, in arguments of filters too.
 
 import { systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
@@ -12,7 +12,7 @@ import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { type Calendar, findZone } from './days.ts';
-import { FILTERS, type Filter, toText } from './filters.ts';
+import { FILTERS, type Filter, type FilterKind, toText } from './filters.ts';
 import { suggest } from './suggest.ts';
 import { composeText, element, isRefusedName, member } from './values.ts';
 
@@ -74,11 +74,11 @@ export function compileTemplate(source: string, calendar: Calendar = systemClock
       plain += '{{';
       continue;
     }
-    const slot = readSlot(source, at);
+    const slot = readSlot(source, at, calendar);
     if (plain) pieces.push(plain);
     plain = '';
     pieces.push(printer(slot, calendar));
-    paths.push(slot.path);
+    paths.push(slot.path, ...slot.inner);
     at = slot.end;
   }
   plain += source.slice(at);
@@ -98,9 +98,12 @@ function printer({ steps, filters }: Slot, calendar: Calendar) {
   return (scope: JsonObject, lang: string): string => {
     let value: Json = Object.hasOwn(scope, root) ? (scope[root] ?? null) : null;
     for (const step of rest) value = typeof step === 'string' ? member(value, step) : element(value, step);
-    const zone = filters.length ? findZone(scope, calendar) : undefined;
-    for (const filter of filters) value = filter(value, lang, zone);
-    const text = clean(toText(value));
+    if (typeof value === 'string') value = clean(value);
+    if (filters.length) {
+      const place = { lang, scope, zone: findZone(scope, calendar) };
+      for (const filter of filters) value = filter(value, place);
+    }
+    const text = composeText(toText(value));
     return (scope as Masking)[MASKED]?.has(root) ? text.replace(/\S/gu, '*') : text;
   };
 }
@@ -136,12 +139,14 @@ function clean(text: string): string {
 
 interface Slot {
   readonly path: TemplatePath;
+  /** Of the texts in its filters; `row` is an element of the list. */
+  readonly inner: readonly TemplatePath[];
   readonly steps: Steps;
   readonly filters: readonly Filter[];
   readonly end: number;
 }
 
-function readSlot(source: string, start: number): Slot {
+function readSlot(source: string, start: number, calendar: Calendar): Slot {
   let at = start;
   const match = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;
@@ -168,6 +173,7 @@ function readSlot(source: string, start: number): Slot {
 
   const names: string[] = [];
   const filters: Filter[] = [];
+  const inner: TemplatePath[] = [];
   for (match(SPACE); source[at] === '|'; match(SPACE)) {
     at++;
     match(SPACE);
@@ -175,24 +181,45 @@ function readSlot(source: string, start: number): Slot {
     const name = match(NAME)?.[0];
     if (name === undefined) throw expectedError('the name of a filter after "|"');
     const args: string[] = [];
+    let textAt = at;
     for (match(SPACE); source[at] === ':'; match(SPACE)) {
       at++;
       match(SPACE);
+      if (!args.length) textAt = at + 1;
       const quoted = match(QUOTED)?.[0];
       if (!quoted && /['"]/.test(source[at] ?? ''))
         throw templateError(source, at, 'this argument has no closing quote.');
       args.push(quoted ? quoted.slice(1, -1).replace(/\\(.)/gs, '$1') : match(BARE)![0].trim());
     }
     names.push(name);
-    filters.push(makeFilter(name, args, (problem) => templateError(source, from, problem)));
+    const fail = (problem: string) => templateError(source, from, problem);
+    const kind = requireFilter(name, args, fail);
+    const row = kind.makeEach && compileTemplate(args[0]!, calendar);
+    if (row) inner.push(...row.paths.map((one) => placeInner(one, { path, root, offset: textAt })));
+    filters.push(row ? kind.makeEach!(row, ...args.slice(1)) : makeFilter(kind, { name, args, fail }));
   }
   if (!source.startsWith('}}', at)) {
     throw expectedError('"|" and a filter, or "}}". Texts print variables; compute values with "set" or "with"');
   }
-  return { path: { path, root, filters: names, offset }, steps, filters, end: at + 2 };
+  return { path: { path, root, filters: names, offset }, inner, steps, filters, end: at + 2 };
 }
 
-function makeFilter(name: string, args: string[], fail: (problem: string) => TwinlineError): Filter {
+// `row` is the first element of the list, so that what reads paths finds its fields there.
+function placeInner(
+  { path, root, filters, offset }: TemplatePath,
+  list: Pick<TemplatePath, 'path' | 'root' | 'offset'>,
+): TemplatePath {
+  const isRow = root === 'row';
+  return {
+    path: isRow ? `${list.path}[0]${path.slice(root.length)}` : path,
+    root: isRow ? list.root : root,
+    filters,
+    // So that a field of the row is where its name stands.
+    offset: list.offset + offset - (isRow ? list.path.length : 0),
+  };
+}
+
+function requireFilter(name: string, args: string[], fail: (problem: string) => TwinlineError): FilterKind {
   const kind = Object.hasOwn(FILTERS, name) ? FILTERS[name] : undefined;
   if (!kind) {
     const all = Object.keys(FILTERS);
@@ -202,6 +229,13 @@ function makeFilter(name: string, args: string[], fail: (problem: string) => Twi
   if (args.length < least || args.length > most) {
     throw fail(`the filter ${name} got ${args.length} arguments. Write ${kind.usage}.`);
   }
+  return kind;
+}
+
+function makeFilter(
+  kind: FilterKind,
+  { name, args, fail }: { name: string; args: string[]; fail: (problem: string) => TwinlineError },
+): Filter {
   const filter = kind.make(...args);
   if ('problem' in filter) throw fail(`the filter ${name} got ${JSON.stringify(args)}: ${filter.problem}.`);
   return filter;

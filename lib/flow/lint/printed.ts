@@ -48,7 +48,8 @@ export function findEmptySlot({ slot, shape, vars, text }: PrintedSlot): Slip | 
 }
 
 function adviseFix(path: string, shape: KnownShape, filter: string | undefined): string {
-  if (shape.kind === 'list') return `Show it on a "list" screen, or count it: {{${path}|count}}.`;
+  if (shape.kind === 'list')
+    return `Show it on a "list" screen, print its lines: {{${path}|lines:'{{row}}'}}, or count it: {{${path}|count}}.`;
   if (shape.kind !== 'object') return `Remove the filter "${filter}": {{${path}}}.`;
   const [field] = [...(shape.fields?.shapes ?? [])].find(([, { kind }]) => PLAIN.includes(kind)) ?? ['field'];
   return `Print one of its fields: {{${path}.${field}}}.`;

@@ -7,11 +7,19 @@ import { RE2JS } from 're2js';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { dateAt, isoDate, readIsoDate } from '../expression/days.ts';
 import { isKept } from '../expression/decimal.ts';
 import { suggest } from '../expression/suggest.ts';
 import { countCharacters, parseDecimal, toAsciiDigits, toPlainDecimal } from '../expression/values.ts';
 import { FLOW_LIMITS } from '../limits.ts';
+import {
+  type AcceptCheck,
+  type AcceptRule,
+  type Caller,
+  isComputed,
+  type Refuse,
+  readSettings,
+} from './accept-rule.ts';
+import { dateRule } from './date-rule.ts';
 import { ID_CHECKS, readId } from './id-checks.ts';
 import { isCallingCode, readPhoneNumber } from './phone-numbers.ts';
 
@@ -27,12 +35,6 @@ export interface Accept {
     now: number,
     caller?: Caller,
   ): { readonly ok: true; readonly value: Json } | { readonly ok: false };
-}
-
-/** Who answers: the language, for numbers, and the time zone, for days. */
-interface Caller {
-  readonly lang: string;
-  readonly zone?: string | undefined;
 }
 
 const ENGLISH: Caller = { lang: 'en' };
@@ -120,23 +122,31 @@ function readRange(setting: Json, least: number, refuse: Refuse): { readonly min
 function numberRule(setting: Json, refuse: Refuse): AcceptCheck {
   const known = ['min', 'max', 'integer', 'decimals'];
   const { min = null, max = null, integer = false, decimals = null } = readSettings(setting, known, refuse);
-  const isBound = (value: Json) => value === null || typeof value === 'number';
-  if (!isBound(min) || !isBound(max)) return refuse('"min" and "max" are numbers');
-  if (min !== null && max !== null && min > max) return refuse('"min" is larger than "max", so no number fits');
+  const isBound = (value: Json) => value === null || typeof value === 'number' || isComputed(value);
+  if (!isBound(min) || !isBound(max)) return refuse('"min" and "max" are numbers, or expressions as in "=balance"');
+  if (typeof min === 'number' && typeof max === 'number' && min > max)
+    return refuse('"min" is larger than "max", so no number fits');
   if (typeof integer !== 'boolean') return refuse('"integer" is true or false');
   if (decimals !== null && !(Number.isInteger(decimals) && Number(decimals) >= 0 && Number(decimals) <= 9)) {
     return refuse('"decimals" is 0 to 9');
   }
   const places = integer ? 0 : Number(decimals ?? 40);
-  const least = Number(min ?? Number.NEGATIVE_INFINITY);
-  const most = Number(max ?? Number.POSITIVE_INFINITY);
-  return (text, _, { lang }) => {
+  const findLeast = readNumberBound(min, Number.NEGATIVE_INFINITY);
+  const findMost = readNumberBound(max, Number.POSITIVE_INFINITY);
+  return (text, _, { lang, bounds }) => {
     const plain = toPlainDecimal(text, lang) ?? '';
     const value = parseDecimal(plain);
-    if (value === undefined || value < least || value > most || !isKept(plain)) return undefined;
+    if (value === undefined || !isKept(plain)) return undefined;
+    // An expression that gives no number refuses every answer.
+    if (!(value >= findLeast(bounds?.min) && value <= findMost(bounds?.max))) return undefined;
     const point = plain.indexOf('.');
     return point < 0 || plain.length - point - 1 <= places ? value : undefined;
   };
+}
+
+function readNumberBound(setting: Json, none: number): (given: Json | undefined) => number {
+  if (!isComputed(setting)) return () => Number(setting ?? none);
+  return (given) => (given === undefined ? none : typeof given === 'number' ? given : Number.NaN);
 }
 
 function oneOfRule(setting: Json, refuse: Refuse): AcceptCheck {
@@ -202,86 +212,4 @@ function showSetting(value: Json): string {
 
 function acceptError(problem: string, fix: string): TwinlineError {
   return new TwinlineError('ERR_FLOW_INVALID', `Cannot use this "accept": ${problem}. ${fix}.`);
-}
-
-/** The value for a trimmed text, or undefined to refuse it. */
-type AcceptCheck = (text: string, now: number, caller: Caller) => Json | undefined;
-/** Aborts the compilation: what is wrong with the rule, and how to fix it. */
-type Refuse = (problem: string) => never;
-type AcceptRule = (setting: Json, refuse: Refuse) => AcceptCheck;
-
-/** The settings of a rule; refuses anything but an object and, with a suggestion, settings not in `formats`. */
-function readSettings(setting: Json, formats: readonly string[], refuse: Refuse): JsonObject {
-  if (setting === true) return {};
-  const how = `Write true, or an object of: ${formats.join(', ')}`;
-  if (setting === null || typeof setting !== 'object' || Array.isArray(setting)) return refuse(how);
-  for (const name of Object.keys(setting)) {
-    if (!formats.includes(name)) refuse(`it has no "${name}".${suggest(name, formats)} ${how}`);
-  }
-  return setting as JsonObject;
-}
-
-type DatePart = 'DD' | 'MM' | 'YY' | 'YYYY';
-const ORDERS: { readonly [format: string]: readonly DatePart[] } = {
-  DDMMYYYY: ['DD', 'MM', 'YYYY'],
-  DDMMYY: ['DD', 'MM', 'YY'],
-  MMDDYYYY: ['MM', 'DD', 'YYYY'],
-  MMDDYY: ['MM', 'DD', 'YY'],
-  YYYYMMDD: ['YYYY', 'MM', 'DD'],
-  YYMMDD: ['YY', 'MM', 'DD'],
-};
-const YEARS_AHEAD = 20;
-
-/** Formats of the rule, each with / - or . as the separator, as in YYYY-MM-DD. */
-export const DATE_FORMATS: readonly string[] = Object.keys(ORDERS);
-
-/**
- * The `date` rule: a calendar date typed on a keypad, saved as YYYY-MM-DD. Compiles `true` (DDMMYYYY) or `{format, min,
- * max}`; the bounds are inclusive, YYYY-MM-DD or `today` where the caller is. The format sets the order of day, month and year. Callers
- * may separate them with / - . or a space, and may then omit leading zeros. A two-digit year means the latest possible one:
- * not after `max`, or, without `max`, at most 20 years ahead.
- */
-function dateRule(setting: Json, refuse: Refuse): AcceptCheck {
-  const { format = 'DDMMYYYY', min = null, max = null } = readSettings(setting, ['format', 'min', 'max'], refuse);
-  const key = typeof format === 'string' ? format.replace(/[/.-]/g, '') : '';
-  const order = Object.hasOwn(ORDERS, key) ? ORDERS[key] : undefined;
-  if (!order) return refuse(`"format" is one of ${DATE_FORMATS.join(', ')}, or such a one with separators`);
-  const from = readBound(min, refuse);
-  const until = readBound(max, refuse);
-  if (typeof min === 'string' && typeof max === 'string' && min !== 'today' && max !== 'today' && min > max) {
-    return refuse('"min" is after "max", so no date fits');
-  }
-  const close = new RegExp(`^${order.map((part) => `(\\d{${part.length}})`).join('')}$`);
-  const apart = new RegExp(
-    `^${order.map((part) => `(\\d{${part.startsWith('Y') ? part.length : '1,2'}})`).join('([/. -])')}$`,
-  );
-  return (typed, now, { zone }) => {
-    const text = toAsciiDigits(typed);
-    const parts = close.exec(text)?.slice(1) ?? splitDate(apart.exec(text));
-    if (!parts) return undefined;
-    const part = (name: string) => Number(parts[order.findIndex((one) => one.startsWith(name))]);
-    const least = from(now, zone) ?? '0001-01-01';
-    const most = until(now, zone) ?? '9999-12-31';
-    const fits = (year: number): string | undefined => {
-      const date = isoDate(year, part('M'), part('D'));
-      return date !== undefined && date >= least && date <= most ? date : undefined;
-    };
-    if (!order.includes('YY')) return fits(part('Y'));
-    const limit = Number(until(now, zone)?.slice(0, 4) ?? Number(dateAt(now, zone)?.slice(0, 4)) + YEARS_AHEAD);
-    const latest = limit - ((((limit - part('Y')) % 100) + 100) % 100);
-    return fits(latest) ?? fits(latest - 100);
-  };
-}
-
-// Both separators must match: 5/3-2024 is a typo.
-function splitDate(match: RegExpExecArray | null): string[] | undefined {
-  return match && match[2] === match[4] ? [match[1]!, match[3]!, match[5]!] : undefined;
-}
-
-function readBound(value: Json, refuse: Refuse): (now: number, zone: string | undefined) => string | undefined {
-  if (value === null) return () => undefined;
-  if (value === 'today') return dateAt;
-  const date = typeof value === 'string' && value.length === 10 ? readIsoDate(value) : undefined;
-  if (date === undefined) return refuse('"min" and "max" are "today" or a real date as in "1990-12-31"');
-  return () => date;
 }

@@ -1,10 +1,12 @@
 // The kind `input`: the caller types an answer.
 
 import type { Json, JsonObject } from '../../json/json.ts';
+import { maskPrintedFrom } from '../expression/template.ts';
 import { toAsciiDigits } from '../expression/values.ts';
 import type { Text, Values } from '../format/way.ts';
 import { type Accept, compileAccept } from '../run/accept.ts';
-import type { Answering, AskingScreen, ScreenKeys, ScreenKind, StateConfig } from './kind.ts';
+import { type Bounds, isComputed, listBounds } from '../run/accept-rule.ts';
+import type { Answering, AskingScreen, ScreenKeys, ScreenKind, ScreenScope, StateConfig } from './kind.ts';
 import { entryTrack, interactiveEvents, meta, transitionTo } from './transitions.ts';
 
 export interface InputScreen extends AskingScreen {
@@ -73,17 +75,19 @@ export const input: ScreenKind<InputScreen> = {
     const error = screen.error === undefined ? undefined : scope.phrase(screen.error);
     const { sameAs, ...rule } = screen.accept ?? {};
     const accept = Object.keys(rule).length ? compileAccept(rule) : scope.isSecret(screen.save) ? ANY_SECRET : ANYTHING;
+    const { evaluate, addTo } = readBounds(rule, scope);
     return {
       listsExit: false,
-      show: (context, lang) => ({
-        text:
-          (scope.isRefused(context) && error ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
-        lines: [],
-      }),
+      show: (context, lang) => {
+        const printed = addTo(context);
+        const above = scope.isRefused(context) && error ? `${error.render(printed, lang)}\n` : '';
+        return { text: above + text.render(printed, lang), lines: [] };
+      },
       read: (answering) => {
         const result = accept.check(answering.input, answering.now, {
           lang: scope.findLang(answering.context),
           zone: scope.findZone(answering.context),
+          bounds: evaluate(answering.context),
         });
         const accepted = result.ok && (typeof sameAs !== 'string' || isSame(answering, sameAs, result.value));
         return { type: 'text', accepted, value: result.ok ? result.value : null };
@@ -92,8 +96,12 @@ export const input: ScreenKind<InputScreen> = {
   },
 
   parts: (screen, reader) => {
-    reader.text(['text'], screen.text);
-    reader.text(['error'], screen.error);
+    const bounds = listBounds(screen.accept ?? {});
+    reader.text(['text'], screen.text, Object.keys(bounds));
+    reader.text(['error'], screen.error, Object.keys(bounds));
+    const computed = Object.entries(bounds).filter(([, bound]) => isComputed(bound));
+    const rule = screen.accept?.number === undefined ? 'date' : 'number';
+    reader.values(['accept', rule], Object.fromEntries(computed), 'bound');
     reader.save(['save'], screen.save);
     reader.set(['set'], screen.set);
     reader.target(['to'], screen.to);
@@ -132,6 +140,28 @@ export const input: ScreenKind<InputScreen> = {
       : [{ to: otherwise, event: 'text', label: `text [${attempts} refused]`, mark: 'else', role: 'on' } as const]),
   ],
 };
+
+// Texts print the bounds as `min` and `max`, unless a variable has that name.
+function readBounds(rule: JsonObject, scope: ScreenScope) {
+  const bounds = Object.entries(listBounds(rule)).map(([name, bound]) => {
+    const source = isComputed(bound) ? String(bound).slice(1) : bound === 'today' ? 'today()' : undefined;
+    const expression = source === undefined ? undefined : scope.expression(source);
+    return {
+      name,
+      names: expression?.names ?? [],
+      evaluate: (context: JsonObject) => (expression ? expression.evaluate(context) : bound),
+    };
+  });
+  const evaluate = (context: JsonObject): Bounds =>
+    Object.fromEntries(bounds.map(({ name, evaluate: find }) => [name, find(context)]));
+  const addTo = (context: JsonObject): JsonObject => {
+    let printed = context;
+    for (const { name, names, evaluate: find } of bounds)
+      if (!Object.hasOwn(context, name)) printed = maskPrintedFrom({ ...printed, [name]: find(context) }, name, names);
+    return printed;
+  };
+  return { evaluate, addTo };
+}
 
 const ANYTHING: Pick<Accept, 'check'> = { check: (text: string) => ({ ok: true, value: text as Json }) };
 // A PIN is the same in the digits of every script.

@@ -148,7 +148,7 @@ export interface PartReader {
   text(steps: Steps, text: Text | undefined, also?: readonly string[]): void;
   /** An expression that gives a list. */
   items(steps: Steps, source: string): void;
-  values(steps: Steps, values: Values | undefined, into: 'service' | 'output'): void;
+  values(steps: Steps, values: Values | undefined, into: 'service' | 'output' | 'bound'): void;
   /** Variables that get values; `of` names the called flow whose variables they are. */
   set(steps: Steps, values: Values | undefined, of?: string): void;
   /** The name of a variable that keeps something. */

@@ -85,8 +85,8 @@ function typedChars({ vars }: Flow, { accept = {}, save }: InputScreen): number 
 const TYPED: { readonly [rule: string]: (setting: unknown) => number } = {
   msisdn: () => 16,
   number: (setting) => {
-    const { min, max } = (setting ?? {}) as { readonly min?: number; readonly max?: number };
-    return min === undefined || max === undefined ? 12 : Math.max(String(min).length, String(max).length);
+    const { min, max } = (setting ?? {}) as { readonly min?: unknown; readonly max?: unknown };
+    return typeof min !== 'number' || typeof max !== 'number' ? 12 : Math.max(String(min).length, String(max).length);
   },
 };
 

@@ -91,6 +91,7 @@ function findSlips(lint: Lint): Slips {
     const scope = reading(part, part.shift);
     if (part.role === 'condition') reportCondition(root, '', scope);
     const shape = part.role === 'condition' ? UNKNOWN : inferShape(root, scope);
+    if (part.into === 'bound') reportBound(part, shape, scope);
     if (part.role !== 'items' || part.screen === undefined) continue;
     if (shape.kind === 'list') rows.set(part.screen, shape.of);
     else if (shape.kind !== 'unknown') slips['not-a-list'].push(notAList(part, shape, lint));
@@ -105,6 +106,17 @@ function findSlips(lint: Lint): Slips {
     }
   }
   return slips;
+}
+
+// A day is a text, or milliseconds.
+function reportBound({ pointer }: ExpressionPart, shape: Shape, { report }: ShapeContext): void {
+  const isNumber = pointer.includes('/accept/number/');
+  if (!isKnown(shape) || shape.kind === 'number' || (shape.kind === 'text' && !isNumber)) return;
+  const [what, fix] = isNumber
+    ? ['a number', 'Write num(...) around a text.']
+    : ['a day', 'Give it a day as in 2026-02-28.'];
+  const says = `is ${KIND_WORDS[shape.kind]}, and a bound here is ${what}: every answer is refused.`;
+  report({ code: 'wrong-kind', at: 0, isSure: shape.isSure, says, fix });
 }
 
 function slipFinding(pointer: string, { at, says, fix, isSure, mend }: Slip, shift: number): RuleFinding {

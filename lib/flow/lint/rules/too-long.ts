@@ -238,6 +238,7 @@ const BY_FILTER: { readonly [filter: string]: Json } = {
   plural: 2,
   date: GUESSED_DATE,
   count: Array<Json>(GUESSED_ITEMS).fill(null),
+  lines: [],
 };
 
 function guessValue(filters: readonly string[]): Json {
