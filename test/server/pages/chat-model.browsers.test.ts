@@ -69,6 +69,37 @@ test('lists, tables, code and links of a reply are elements, its lists are no bu
   assertQuiet(seen);
 });
 
+/** The edges of the window, of the line that is written in, and of the newest reply and its list. */
+const EDGES = `(() => {
+  const edges = (element) => element.getBoundingClientRect();
+  const replies = [...document.querySelectorAll('.message.ai')];
+  const { left, right, bottom } = edges(document.getElementById('messages'));
+  return {
+    below: edges(document.getElementById('composer')).bottom - innerHeight,
+    hidden: edges(replies.at(-1)).bottom - bottom,
+    wide: replies.filter((one) => edges(one).left < left || edges(one).right > right).length,
+    scrolled: document.documentElement.scrollHeight - innerHeight,
+    above: edges(replies[0]).top < 0,
+  };
+})()`;
+
+test('after many replies the line to write in and the newest reply are in the window, and none is wider than it', async () => {
+  for (const [width, height] of [
+    [1280, 800],
+    [390, 844],
+  ] as const) {
+    const { page } = await visit({ viewport: { width, height } });
+    for (let count = 0; count < 4; count++) await ask(page, `${LONG}\n\`\`\`\n${'const a = 1; '.repeat(30)}\n\`\`\``);
+    const seen = await page.evaluate<Record<string, number>>(EDGES);
+    const { below, hidden, wide, scrolled, above } = seen as never as Record<
+      'below' | 'hidden' | 'wide' | 'scrolled' | 'above',
+      number
+    >;
+    assert.ok(below <= 0 && hidden <= 0 && scrolled <= 0, `${width} px: ${JSON.stringify(seen)}`);
+    assert.equal([wide, above], [0, true], `${width} px`);
+  }
+});
+
 test('nothing of a reply runs, loads or leads to a script', async () => {
   const seen = await visit();
   const { page } = seen;

@@ -18,7 +18,8 @@ export const hasKey = () => sessionStorage.getItem(KEPT) !== null;
 export const keepKey = (key: string) => sessionStorage.setItem(KEPT, key);
 export const forgetKey = () => sessionStorage.removeItem(KEPT);
 
-const twins = twinsClient({ credential: () => sessionStorage.getItem(KEPT) ?? '' });
+// Read for each request: another key may have been entered, or this one forgotten.
+const twins = twinsClient({ credential: () => ({ value: sessionStorage.getItem(KEPT) ?? '', expiresAt: 0 }) });
 
 /** Parts of a request that are sent as they are. */
 export type Sent = Omit<RequestParts<string>, 'path'>;
