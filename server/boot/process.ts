@@ -6,9 +6,11 @@ import { TwinlineError } from '../../lib/errors.ts';
 import { problemLine } from '../../lib/flow/format/problem.ts';
 import { FLOW_TEST_FILE } from '../../lib/flow/testing/file.ts';
 import { failureText } from '../../lib/flow/testing/run.ts';
-import { type Config, readConfig } from '../config/config.ts';
+import { type Config, readConfig, readNamed } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
 import { findPlugin } from '../config/modules.ts';
+import { environmentRedactor } from '../config/secrets.ts';
+import { findNamedProblems } from '../doctor/named.ts';
 import { EXIT_CONFIG, isConfigError } from '../http/errors.ts';
 import { checkMenus } from '../menus/check.ts';
 import { type Log, pluginLog } from '../telemetry/log.ts';
@@ -31,7 +33,10 @@ export async function runServer(env: NodeJS.ProcessEnv): Promise<void> {
   // woken, and the pauses are as short without them (measured).
   setFlagsFromString('--no-parallel-scavenge');
   const { config, problems } = readConfig(env, { makeKeys: true });
-  if (!config) return quit(EXIT_CONFIG, problems);
+  if (!config) {
+    const lines = [...problems, ...(await findNamedProblems(readNamed(env), { alsoMenus: true }))];
+    return quit(EXIT_CONFIG, environmentRedactor(env).text(lines.join('\n')).split('\n'));
+  }
   // Without a listener, Node opens its debugger, which can read every key.
   if (config.production) process.on('SIGUSR1', () => {});
   const server = await start(config);

@@ -3,6 +3,7 @@
 import { type Disposables, openWithDisposables } from '../../lib/disposables.ts';
 import type { Config } from '../config/config.ts';
 import { SERVER_LIMITS } from '../config/limits.ts';
+import { checkNamed } from '../doctor/named.ts';
 import { type ClockWatch, watchClocks } from '../health/clock-watch.ts';
 import { type Health, storeMetrics, watchHealth } from '../health/health.ts';
 import { listWatched } from '../health/write-watch.ts';
@@ -50,6 +51,7 @@ interface Reloads {
 
 async function start(config: Config, seams: Seams, ends: Disposables): Promise<RunningServer> {
   const { defer } = ends;
+  await checkNamed(config, seams);
   const ground = await openGround(config, seams, ends);
   const { log, clock } = ground;
   const { metrics } = ground.observed;

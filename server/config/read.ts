@@ -1,6 +1,7 @@
 // From the environment to values: every variable read and checked, all problems reported at once, and no secret shown.
 
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { findNearest, suggest } from '../../lib/flow/expression/suggest.ts';
 import { ensureKey, findKey, type SourcedText } from './data-dir.ts';
 import type { Fault, Setting } from './kinds.ts';
@@ -12,6 +13,8 @@ export interface SettingsReading {
   readonly entries: readonly FoundSetting[];
   /** Present when nothing is wrong. */
   readonly values?: SettingValues;
+  /** In the place of what is wrong the defaults; keys may be missing. */
+  readonly usable: SettingValues;
   /** One line for each thing that is wrong. */
   readonly problems: readonly string[];
 }
@@ -51,7 +54,19 @@ export function readSettings(env: NodeJS.ProcessEnv, options: ReadOptions = {}):
   });
   const values = Object.fromEntries(entries.flatMap(({ name, text }) => (text ? [[name, read(name, text)]] : [])));
   problems.push(...findWrongValues(entries, values), ...findContradictions(values as unknown as SettingValues, env));
-  return problems.length ? { entries, problems } : { entries, problems, values: values as unknown as SettingValues };
+  if (problems.length) return { entries, problems, usable: readUsable(entries) };
+  const usable = values as unknown as SettingValues;
+  return { entries, problems, usable, values: usable };
+}
+
+function readUsable(entries: readonly FoundSetting[]): SettingValues {
+  const usable = entries.flatMap(({ name, text }) => {
+    const row: Setting = SETTINGS[name];
+    const value = text && row.kind.read(text);
+    if (value !== undefined && value !== '' && !row.kind.findFault(value)) return [[name, value] as const];
+    return row.default ? [[name, row.kind.read(row.default)] as const] : [];
+  });
+  return Object.fromEntries(usable) as unknown as SettingValues;
 }
 
 /** A setting that is secret can stand in a file, as Docker and Kubernetes mount secrets: `PIN_ENCRYPTION_KEY_FILE` names it. */
@@ -73,10 +88,10 @@ function readSecret(
   try {
     const text = readFileSync(file, 'utf8').trim();
     if (text) return { text, source: file };
-    tell('the file is empty. Write the value into it, without quotes.');
+    tell(`the file ${resolve(file)} is empty. Write the value into it, without quotes.`);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    tell(`the file cannot be read (${code}). Set the path of a file that this user may read.`);
+    tell(`the file ${resolve(file)} cannot be read (${code}). Set the path of a file that this user may read.`);
   }
   return { text: undefined, source: file };
 }

@@ -1,14 +1,23 @@
 // All checks of `twinline doctor`, and their run: every one that applies, in order, also after others have failed.
 
 import { TwinlineError } from '../../lib/errors.ts';
-import type { Config, ConfigReading } from '../config/config.ts';
-import { brokenFinding, type CheckContext, type DoctorCheck, type Finding, type StoreProbe } from './check.ts';
+import { type Config, type ConfigReading, readNamed } from '../config/config.ts';
+import { brokenFinding, type CheckContext, type DoctorCheck, type Finding, fine, type StoreProbe } from './check.ts';
 import { GATEWAY_CHECKS, MCP_CHECKS, MENU_CHECKS, MODEL_CHECKS } from './doors.ts';
 import { KEY_CHECKS } from './keys.ts';
 import { CLOCK_CHECKS, MACHINE_CHECKS, NETWORK_CHECKS, SETTING_CHECKS } from './machine.ts';
+import { findNamedProblems } from './named.ts';
 import { FOLDER_CHECKS, MONGO_CHECKS, REDIS_CHECKS } from './stores.ts';
 
 export const CHECKS: readonly DoctorCheck[] = [
+  {
+    name: 'files and modules',
+    run: async ({ config }) => {
+      const broken = await findNamedProblems(config);
+      if (!broken.length) return fine('the files and modules that settings name can be read');
+      return broken.map((words): Finding => ({ level: 'broken', words }));
+    },
+  },
   ...SETTING_CHECKS,
   ...MACHINE_CHECKS,
   ...FOLDER_CHECKS,
@@ -31,14 +40,18 @@ export interface CheckResult extends Finding {
 /** Looks at all there is, and changes nothing. */
 export async function examine(reading: ConfigReading, env: NodeJS.ProcessEnv): Promise<CheckResult[]> {
   const { config, entries, problems } = reading;
-  if (!config) return problems.map((words) => ({ check: 'settings', level: 'broken', words }));
+  if (!config) {
+    const broken = [...problems, ...(await findNamedProblems(readNamed(env), { alsoMenus: true }))];
+    return broken.map((words) => ({ check: 'settings', level: 'broken', words }));
+  }
   const [redis, mongo] = await Promise.all([probeRedis(config), probeMongo(config)]);
   const context: CheckContext = { config, entries, env, now: Date.now(), redis, mongo };
   try {
     const results: CheckResult[] = [];
     const errors = new Set<unknown>();
     for (const check of CHECKS) results.push(...(await runCheck(check, { context, errors })));
-    return results;
+    // What several checks need is found by each of them.
+    return results.filter(({ words }, at) => results.findIndex((other) => other.words === words) === at);
   } finally {
     await Promise.all([redis?.connection.close(), mongo?.connection.close()]);
   }

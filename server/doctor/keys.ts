@@ -23,6 +23,8 @@ export const KEY_CHECKS: readonly DoctorCheck[] = [
     name: 'PIN key and data',
     run: async (context) => {
       const { config } = context;
+      // One that does not answer is reported already.
+      await context.mongo?.facts();
       if (!config.keyring) return fine('no PINs are stored yet: the key is made at the first start');
       const documents = await openExisting(context);
       if (!documents) return fine('no PINs are stored yet');

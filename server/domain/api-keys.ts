@@ -78,7 +78,7 @@ export const DEFAULT_TENANT = 'default';
  */
 export function apiKeys({ file, production, log, clock, onChange }: ApiKeysOptions): ApiKeys {
   if (file === undefined) return production ? makeKeys([], undefined) : developmentKeys();
-  let entries = readKeys(file);
+  let entries = readApiKeys(file);
   let stamp = stampFile(file);
   let looked = clock.monotonic();
   const refresh = () => {
@@ -89,7 +89,7 @@ export function apiKeys({ file, production, log, clock, onChange }: ApiKeysOptio
     if (now === stamp) return;
     stamp = now;
     try {
-      entries = readKeys(file);
+      entries = readApiKeys(file);
       log.info({ keys: entries.length }, 'API keys were read again');
       onChange?.(holdKeys(entries));
     } catch (error) {
@@ -179,7 +179,8 @@ function makeKnown({ key, principal, roles, tenant = DEFAULT_TENANT }: KeyEntry)
   return { hash: readHash(key)!, caller: { principal, roles: new Set(roles), tenant } };
 }
 
-function readKeys(file: string): KnownKey[] {
+/** The keys of a file. Throws ERR_CONFIG with every problem, one per line. */
+export function readApiKeys(file: string): KnownKey[] {
   const refuse = (problems: readonly string[]) =>
     new TwinlineError('ERR_CONFIG', problems.map((problem) => `API_KEYS_FILE ${file}: ${problem}`).join('\n'));
   const entries = parse(file, refuse);

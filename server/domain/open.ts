@@ -248,7 +248,8 @@ async function noteChange(audit: Audit, { action, file, digest, more }: ReadFile
   await audit.append({ action, by: 'server', details: { file: file ?? null, before, digest, ...more } });
 }
 
-function readGovernance(file: string | undefined): Governance {
+/** The rules of a file, or the built-in ones. Throws ERR_CONFIG with every problem, one per line. */
+export function readGovernance(file: string | undefined): Governance {
   if (file === undefined) return DEFAULT_GOVERNANCE;
   return parseGovernance(readSettingFile('GOVERNANCE_FILE', file), `GOVERNANCE_FILE ${file}`);
 }

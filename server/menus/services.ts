@@ -72,11 +72,18 @@ export function lintedServices(services: Services): ReadonlySet<string> {
 }
 
 /** Names of all services that flows may call under this environment. Throws as {@link loadServices} does. */
-export async function serviceNames({ SERVICES }: NodeJS.ProcessEnv): Promise<ReadonlySet<string>> {
+export function serviceNames({ SERVICES }: NodeJS.ProcessEnv): Promise<ReadonlySet<string>> {
   const modules = (SERVICES ?? '').split(',').map((module) => module.trim());
+  return offeredServices(modules.filter(Boolean), { folder: process.cwd() });
+}
+
+/** Names of the services of these modules, with ours and those that a program gives. Throws as {@link loadServices} does. */
+export async function offeredServices(
+  modules: readonly string[],
+  options: Omit<ServiceOptions, 'builtIn'>,
+): Promise<ReadonlySet<string>> {
   const builtIn = Object.fromEntries(Object.keys(CONTRACTS).map((name) => [name, async () => null]));
-  const services = await loadServices(modules.filter(Boolean), { builtIn, folder: process.cwd() });
-  return lintedServices(services);
+  return lintedServices(await loadServices(modules, { ...options, builtIn }));
 }
 
 /** Whether a service is one of ours: only then are its words. */

@@ -29,7 +29,8 @@ export const FLOORS: readonly string[] = [
   'server/gateway server/openapi server/stores server/user server/ussd',
   'server/health server/move server/plugins server/sockets',
   'server/agent server/web',
-  'server/docs server/doctor server/domain',
+  'server/docs server/domain',
+  'server/doctor',
   'server/boot server/packaging',
   'server/cli',
   'server',
@@ -186,8 +187,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/json server/web/kit',
   ),
   'server/doctor': room(
-    'lib lib/agent/mcp lib/agent/responders lib/delegation lib/domain lib/domain/credential lib/http lib/store/lmdb lib/store/mongo lib/store/redis lib/store/sqlite server/agent server/config server/gateway server/menus server/stores server/ussd',
-    'lib/store',
+    'lib lib/agent/mcp lib/agent/responders lib/delegation lib/domain lib/domain/credential lib/http lib/store/lmdb lib/store/mongo lib/store/redis lib/store/sqlite server/agent server/config server/domain server/gateway server/http server/menus server/plugins server/stores server/ussd',
+    'lib/engine lib/flow/lint lib/store lib/ussd',
   ),
   'server/domain': room(
     'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/http lib/json server/audit server/config server/domain/routes server/http server/telemetry server/web/registry',

@@ -47,8 +47,8 @@ function read(text: string, report: ReportProblem): Governance | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    report('', `it is not JSON (${(error as Error).message}). Check commas, quotes and brackets.`);
+  } catch {
+    report('', 'it is not JSON. Check commas, quotes and brackets.');
     return undefined;
   }
   const flaw = flawOfExactJson(text);

@@ -2,16 +2,18 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseKeyring } from '../../../lib/keyring.ts';
-import { type Config, readConfig } from '../../../server/config/config.ts';
+import { startServer } from '../../../server/boot/start.ts';
+import { type Config, readConfig, readNamed } from '../../../server/config/config.ts';
 import { maskSetting } from '../../../server/config/secrets.ts';
 import { SETTINGS, type SettingName } from '../../../server/config/settings.ts';
+import { findNamedProblems } from '../../../server/doctor/named.ts';
 import { builtFile } from '../../support/build.ts';
 import { withFolder } from '../../support/process.ts';
 
@@ -53,7 +55,7 @@ test('secrets stand in files that a setting with _FILE names; such a file that c
     writeFileSync(empty, '\n');
     const WRONG = {
       'set as well. Keep one': { ...env, PIN_ENCRYPTION_KEY: KEY },
-      'the file is empty': { ...env, PIN_ENCRYPTION_KEY_FILE: empty },
+      'is empty': { ...env, PIN_ENCRYPTION_KEY_FILE: empty },
       'cannot be read (ENOENT)': { ...env, PIN_ENCRYPTION_KEY_FILE: join(folder, 'missing') },
       'cannot be read (EISDIR)': { ...env, OPERATOR_TOKEN_FILE: folder },
       'must be': { ...env, ORACLE_KEY_FILE: file },
@@ -334,6 +336,48 @@ test('processes that start at once agree on one key', () =>
     const keys = new Set(printed.map((words) => words.replace('ready', '').trim()));
     assert.is(keys.size, 1);
     assert.match([...keys][0]!, /^[0-9a-f]{64}$/);
+  }));
+
+test('wrong values, files, modules and menus are told together, each with the path that was looked at; nothing is shown of a file', () =>
+  withFolder(async (folder) => {
+    const secret = join(folder, 'secret.txt');
+    writeFileSync(secret, 'words-of-others: {}');
+    // Each with what is told of it; of a module only where it was looked for.
+    const named = {
+      API_KEYS_FILE: ['keys.json', /API_KEYS_FILE \/\S+\/keys\.json cannot be read \(ENOENT\)/],
+      GOVERNANCE_FILE: [secret, /GOVERNANCE_FILE \S+secret\.txt cannot be used:\n.*it is not JSON\./],
+      GATEWAY_FILE: [secret, /GATEWAY_FILE \S+secret\.txt cannot be used:\n.*it is not JSON/],
+      MCP_SERVERS: ['mcp.json', /MCP_SERVERS \/\S+\/mcp\.json cannot be read \(ENOENT\)/],
+      SERVICES: ['./s.js', /SERVICES: ".\/s.js" is not there. \/\S+\/s\.js was looked for/],
+      PLUGINS: ['nope', /PLUGINS: "nope" is not there. \/\S+\/nope was looked for/],
+      ADAPTERS: ['./a.js', /ADAPTERS: ".\/a.js" is not there. \/\S+\/a\.js was looked for/],
+      MACHINES: ['./m.js', /MACHINES: ".\/m.js" is not there. \/\S+\/m\.js was looked for/],
+      LINT_RULES: ['./l.js', /LINT_RULES: ".\/l.js" is not there. \/\S+\/l\.js was looked for/],
+      MODEL: ['./model.js', /MODEL: ".\/model.js" is not there. \/\S+\/model\.js was looked for/],
+      MENUS_DIR: [join(folder, 'menus'), /from the folder \S+\/menus: it does not exist/],
+    } as const;
+    const env = Object.fromEntries(Object.entries(named).map(([name, [value]]) => [name, value]));
+    const tell = async (settings: NodeJS.ProcessEnv) => {
+      const all = { ...GOOD, ...env, ...settings };
+      const words = (await findNamedProblems(readNamed(all), { alsoMenus: true })).join('\n');
+      for (const [name, [, told]] of Object.entries(named)) assert.match(words, told, name);
+      assert.not.ok(words.includes('words-of-others'), words);
+      return problemsOf(all);
+    };
+    assert.equal(await tell({}), []);
+    const missing = join(folder, 'none');
+    const problems = await tell({ PORT: 'high', PIN_ENCRYPTION_KEY: undefined, PIN_ENCRYPTION_KEY_FILE: missing });
+    assert.is(problems.length, 2);
+    assert.ok(problems[0]!.includes(`${missing} cannot be read (ENOENT)`), problems[0]);
+    // A start tells the same, before it opens anything.
+    const data = join(folder, 'data');
+    const { config } = readConfig({ ...GOOD, ...env, DATA_DIR: data }, { makeKeys: true });
+    const refused = await startServer(config!).then(
+      () => '',
+      ({ message }: Error) => message,
+    );
+    for (const [name, [, told]] of Object.entries(named)) assert.match(refused, told, name);
+    assert.not.ok(existsSync(join(data, 'sessions')));
   }));
 
 test.run();
