@@ -263,6 +263,12 @@ export const CONTRACTS: { readonly [service: string]: DocumentedService } = {
         http: { request: 'PUT /orders/o-17 {"bags":4}', status: 200, answer: { id: 'o-17' } },
         gives: { answer: { status: 200, body: { id: 'o-17' } } },
       },
+      {
+        title: 'there is none',
+        with: { url: 'https://orders.example/orders/o-18', body: { bags: 4 } },
+        http: { request: 'PUT /orders/o-18 {"bags":4}', status: 404, answer: null },
+        gives: { fails: 'ERR_SERVICE' },
+      },
     ],
   },
   'http.patch': {
@@ -277,6 +283,12 @@ export const CONTRACTS: { readonly [service: string]: DocumentedService } = {
         http: { request: 'PATCH /orders/o-17 {"bags":5}', status: 200, answer: null },
         gives: { answer: { status: 200, body: null } },
       },
+      {
+        title: 'there is none',
+        with: { url: 'https://orders.example/orders/o-18', body: { bags: 5 } },
+        http: { request: 'PATCH /orders/o-18 {"bags":5}', status: 404, answer: null },
+        gives: { fails: 'ERR_SERVICE' },
+      },
     ],
   },
   'http.delete': {
@@ -290,6 +302,12 @@ export const CONTRACTS: { readonly [service: string]: DocumentedService } = {
         with: { url: 'https://orders.example/orders/o-17' },
         http: { request: 'DELETE /orders/o-17', status: 204, answer: null },
         gives: { answer: { status: 204, body: null } },
+      },
+      {
+        title: 'there is none',
+        with: { url: 'https://orders.example/orders/o-18' },
+        http: { request: 'DELETE /orders/o-18', status: 404, answer: null },
+        gives: { fails: 'ERR_SERVICE' },
       },
     ],
   },
