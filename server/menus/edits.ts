@@ -1,6 +1,5 @@
 // What has changed in a folder of menus: checked, compiled and tested. Takes and gives plain data, for it runs in a thread.
 
-import { SimulatedClock } from '../../lib/clock.ts';
 import { type Flow, listCalled } from '../../lib/flow/format/flow.ts';
 import { loadFlows } from '../../lib/flow/format/load.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
@@ -22,8 +21,6 @@ export interface EditJob {
   readonly served: readonly { readonly flow: Flow; readonly hash: string }[];
   /** What rules besides our own have found. */
   readonly found: readonly OwnFinding[];
-  /** Milliseconds since 1970, for `date` rules. */
-  readonly now: number;
 }
 
 interface OwnFinding extends Pick<LintRule, 'code' | 'severity'> {
@@ -46,15 +43,7 @@ export interface EditAnswer {
  * tested again; where the called one is refused, it goes on with the served form. Throws ERR_CONFIG when the folder cannot
  * be read.
  */
-export async function checkEdits({
-  folder,
-  services,
-  doors,
-  machines,
-  served,
-  found,
-  now,
-}: EditJob): Promise<EditAnswer> {
+export async function checkEdits({ folder, services, doors, machines, served, found }: EditJob): Promise<EditAnswer> {
   const rules = found.map(
     ({ flow: name, finding, ...rule }): LintRule => ({
       ...rule,
@@ -68,7 +57,7 @@ export async function checkEdits({
   const refused = files.filter((file) => machines.includes(cutFlowName(file))).map(sayTaken);
   const before = new Map(served.map((one) => [one.flow.flow, one]));
   const accepted = new Map(served.map(({ flow }) => [flow.flow, flow]));
-  const compile = flowCompiler({ flows: accepted, timezone: doors?.timezone, clock: new SimulatedClock(now) });
+  const compile = flowCompiler({ flows: accepted, timezone: doors?.timezone });
   for (const flow of sortCalledFirst(flows)) {
     if (machines.includes(flow.flow)) continue;
     const old = before.get(flow.flow);

@@ -157,7 +157,7 @@ async function reloadMenus(
     return [...served.keys()].filter((name) => !names.has(name));
   };
   const job: EditJob = {
-    ...{ folder, doors, services: services && [...services], machines: [...machines], now: clock.now() },
+    ...{ folder, doors, services: services && [...services], machines: [...machines] },
     served: [...served.values()].map(({ flow, hash }) => ({ flow, hash })),
     found: await findByOwnRules(menus),
   };
