@@ -217,11 +217,11 @@ test('an edit whose check takes too much is refused by name, and callers go on w
     const told: string[] = [];
     const note = (...words: readonly unknown[]) => void told.push(String(words.at(-1)));
     const log = { info: note, warn: note, error: note } as unknown as Log;
-    const thread = editThread({ ms: 600_000, memoryMb: 96 });
+    const thread = editThread({ ms: 600_000, memoryMb: 64 });
     const watched = watchMenus({ menus: { folder }, library: engine.library, log, onServed: () => {}, thread });
     try {
-      const many = [...Array(15_000).keys()].map((at) => {
-        const options = [at + 1, at * 7].map((to) => ({ id: `to${to}`, text: 'Go on', to: `s${to % 15_000}` }));
+      const many = [...Array(10_000).keys()].map((at) => {
+        const options = [at + 1, at * 7].map((to) => ({ id: `to${to}`, text: 'Go on', to: `s${to % 10_000}` }));
         return [`s${at}`, { type: 'menu', text: `Screen ${at}`, options }];
       });
       write(menu('New', { start: 's0', screens: Object.fromEntries(many) }));
@@ -232,7 +232,7 @@ test('an edit whose check takes too much is refused by name, and callers go on w
       const [refusal] = watched.refused();
       assert.match(
         refusal!,
-        /^flow "main": its edit could not be checked and is not served: it takes more than 96 MB\./,
+        /^flow "main": its edit could not be checked and is not served: it takes more than 64 MB\./,
       );
       assert.ok(told.includes(refusal!), told.join('\n'));
       write(menu('Small again'));
