@@ -259,6 +259,36 @@ test('a screen that has moved into a called flow is entered there, with what the
   }
 });
 
+test('a screen that has moved two calls down is entered through the first screens that make them', async () => {
+  const call = (flow: string): Screen => ({ type: 'flow', flow, with: { who: '=user' }, done: 'end' });
+  const end: Screen = { type: 'end', text: '' };
+  const middle = flowOf(
+    { in: { ...call('login'), with: { who: '=who' } } as Screen, end },
+    { flow: 'middle', vars: { who: { type: 'string' } } },
+  );
+  const caller = phone(first);
+  await caller.dial();
+  const screens = { start: menuTo('one', 'two'), one: call('middle'), two: call('middle'), end };
+  const flow = { ...version2({ screens: { start: 'login.name' } }, { screens }), vars: outer.vars! };
+  const after = await next(caller, flow, { called: [middle, login] });
+  const frames = after.context.$frames as readonly JsonObject[];
+  assert.equal(
+    [after.screen, after.context.who, frames.map(({ $at }) => $at)],
+    ['login.name', 'U', ['one', 'middle.in']],
+  );
+});
+
+test('a caller inside of a flow whose place another flow has taken is outdated', async () => {
+  const other = { ...login, flow: 'other' };
+  const screens = { ...outer.screens, login: { ...outer.screens.login!, flow: 'other' } as Screen };
+  const { result } = await next(await inside(), { ...outer, version: 2, screens }, { called: [other] });
+  assert.equal(result, { kind: 'unreadable', reason: 'outdated' });
+  const renamed = { 'login.name': 'other.name' };
+  const flow: Flow = { ...outer, version: 2, screens, migrate: { 1: { screens: renamed } } };
+  const after = await next(await inside(), flow, { called: [other] });
+  assert.equal([after.screen, after.context.who, after.context.pin], ['other.name', 'U', null], 'it begins anew there');
+});
+
 test('a screen inside of a called flow that is gone is outdated', async () => {
   const inner: Flow = { ...login, screens: { pin: input('pin', 'end'), end: login.screens.end! } };
   const { result } = await next(await inside(), { ...outer, version: 2 }, { called: [inner] });

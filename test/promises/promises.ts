@@ -232,6 +232,10 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       proofs: ['server/ussd/gateways', 'ussd/adapters', 'server/ussd/dialects'],
     },
     { promise: 'A menu with a mistake that lint knows is never served', proofs: ['flow/lint', 'server/menus/reload'] },
+    {
+      promise: 'Callers do not wait for the check of an edited menu, and one whose check takes too much is not served',
+      proofs: ['server/menus/reload'],
+    },
   ],
   'Digital twins': [
     {

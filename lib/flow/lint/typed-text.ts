@@ -1,6 +1,7 @@
 // How long the text of a dialogue may become in the cumulative mode, where every request repeats all answers, joined by `*`.
 
 import type { Flow, Screen } from '../format/flow.ts';
+import { listTargets } from '../screens/kinds.ts';
 import type { Lint } from './rule.ts';
 
 /** A screen of a path that is answered, and how long the text can be with its answer. */
@@ -24,7 +25,9 @@ export function findLongestPath(
     if (!called || calls.has(name)) return calls.get(name) ?? 0;
     // A flow that calls itself is the matter of another rule.
     calls.set(name, 0);
-    const sum = Object.values(called.screens).reduce((all, screen) => all + ownChars(called, screen), 0);
+    const next = new Map(Object.entries(called.screens).map(([id, screen]) => [id, listTargets(screen)]));
+    const longest = walkLongest(called.start, next, (id) => ownChars(called, called.screens[id]!)).at(-1);
+    const sum = longest === undefined ? 0 : longest.chars + 1;
     calls.set(name, sum);
     return sum;
   };

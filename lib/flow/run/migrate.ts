@@ -22,6 +22,8 @@ interface MigrationContext {
 /** A flow that a session is in: the path of the screen where it is, which has called the next level, and the variables. */
 interface Level {
   readonly at: string;
+  /** What the states of the flow began with in the version of the session. */
+  readonly prefix: string;
   readonly context: JsonObject;
 }
 
@@ -51,7 +53,8 @@ export function migrateRest(rest: AtRest, from: number, to: MigrationContext): A
 
 function readLevels({ state, context: { $frames = [], ...context } }: AtRest): Level[] {
   const frames = ($frames as readonly JsonObject[]).map(({ $at, ...own }) => ({ at: $at as string, context: own }));
-  return [...frames, { at: toPath(state), context }];
+  const levels = [...frames, { at: toPath(state), context }];
+  return levels.map((level, index) => ({ ...level, prefix: index === 0 ? '' : cutPrefix(level.at) }));
 }
 
 function setOwn(context: JsonObject, steps: readonly Migration[]): JsonObject {
@@ -64,47 +67,50 @@ function setOwn(context: JsonObject, steps: readonly Migration[]): JsonObject {
 }
 
 // Screens to go back to become paths, until it is known which flow they are in.
-function renameLevel({ at }: Level, context: JsonObject, steps: readonly Migration[]): Level {
+function renameLevel({ at, prefix }: Level, context: JsonObject, steps: readonly Migration[]): Level {
   const rename = (path: string) =>
     steps.reduce((name, { screens }) => (screens && Object.hasOwn(screens, name) ? screens[name]! : name), path);
   const $stack = (context.$stack as readonly string[]).map((id) => rename(cutPrefix(at) + id));
-  return { at: rename(at), context: { ...context, $stack } };
+  return { at: rename(at), prefix, context: { ...context, $stack } };
 }
 
 /** The levels that are left in this version, and those of the flows that are called now; undefined when the screen is gone. */
 function placeLevels(levels: readonly Level[], to: MigrationContext): Level[] | undefined {
   const { at } = levels.at(-1)!;
   if (!to.nodes.has(at)) return undefined;
-  const open = countOpen(levels, to.nodes);
-  const prefixes = levels.slice(0, open).map((_, index) => calledPrefix(levels[index - 1], to.nodes));
-  const same = prefixes.lastIndexOf(cutPrefix(at));
-  const calls = same < 0 ? findCalls(prefixes.at(-1)!, cutPrefix(at), to.nodes) : [];
+  const open = listOpen(levels, to.nodes);
+  const same = open.findLastIndex(({ prefix }) => prefix === cutPrefix(at));
+  const calls = same < 0 ? findCalls(open.at(-1)!.prefix, cutPrefix(at), to.nodes) : [];
   if (!calls) return undefined;
-  const placed = levels.slice(0, same < 0 ? open : same + 1);
+  const placed = same < 0 ? open : open.slice(0, same + 1);
   const path = [...calls, at];
   placed[placed.length - 1] = { ...placed.at(-1)!, at: path.shift()! };
   // A session never rests on a `flow` screen, but on the first screen of the called flow.
   for (let screen = to.nodes.get(placed.at(-1)!.at)!.screen; screen.type === 'flow'; ) {
     const called = to.flows.get(screen.flow)!;
     const inner = path.shift() ?? `${screen.flow}.${called.start}`;
-    placed.push({ at: inner, context: enterFlow(screen, placed.at(-1)!.context, to) });
+    placed.push({
+      at: inner,
+      prefix: cutPrefix(inner),
+      context: enterFlow(screen, fitLevel(placed.at(-1)!, to).context, to),
+    });
     screen = to.nodes.get(inner)!.screen;
   }
   return placed;
 }
 
-/** How many levels, from the outermost on, are called by the one before in this version too. */
-function countOpen(levels: readonly Level[], nodes: MigrationContext['nodes']): number {
-  let count = 1;
-  while (count < levels.length && calledPrefix(levels[count - 1], nodes) !== undefined) count++;
-  return count;
-}
-
-/** What the states of the flow begin with that a level calls; of none, those of the outermost flow. */
-function calledPrefix(caller: Level | undefined, nodes: MigrationContext['nodes']): string | undefined {
-  if (!caller) return '';
-  const screen = nodes.get(caller.at)?.screen;
-  return screen?.type === 'flow' ? `${screen.flow}.` : undefined;
+/** The levels, from the outermost on, that are called by the one before in this version too. */
+function listOpen(levels: readonly Level[], nodes: MigrationContext['nodes']): Level[] {
+  const open = levels.slice(0, 1);
+  for (const level of levels.slice(1)) {
+    const caller = open.at(-1)!;
+    const node = nodes.get(caller.at);
+    const isCalled =
+      node?.prefix === caller.prefix && node.screen.type === 'flow' && `${node.screen.flow}.` === level.prefix;
+    if (!isCalled) break;
+    open.push(level);
+  }
+  return open;
 }
 
 /** The screens by which one flow calls the other, through others where needed, on the shortest way. */
@@ -120,7 +126,7 @@ function findCalls(from: string, to: string, nodes: MigrationContext['nodes']): 
 }
 
 /** Only screens that wait are gone back to; variables that are new have their defaults. */
-function fitLevel({ at, context }: Level, { nodes, flow: { timezone } }: MigrationContext): Level {
+function fitLevel({ at, context }: Level, { nodes, flow: { timezone } }: MigrationContext): Omit<Level, 'prefix'> {
   const { prefix, scope } = nodes.get(at)!;
   const isHere = (path: string) => {
     const node = nodes.get(path);
