@@ -25,8 +25,11 @@ export function findLongestPath(
     if (!called || calls.has(name)) return calls.get(name) ?? 0;
     // A flow that calls itself is the matter of another rule.
     calls.set(name, 0);
-    const next = new Map(Object.entries(called.screens).map(([id, screen]) => [id, listTargets(screen)]));
-    const longest = walkLongest(called.start, next, (id) => ownChars(called, called.screens[id]!)).at(-1);
+    const { screens } = called;
+    // Screens that are not there are told where they are meant.
+    const next = new Map(Object.entries(screens).map(([id, screen]) => [id, listTargets(screen)]));
+    const weigh = (id: string) => (Object.hasOwn(screens, id) ? ownChars(called, screens[id]!) : 0);
+    const longest = walkLongest(called.start, next, weigh).at(-1);
     const sum = longest === undefined ? 0 : longest.chars + 1;
     calls.set(name, sum);
     return sum;
