@@ -19,8 +19,13 @@ export interface Way {
   readonly when?: string;
   readonly set?: Values;
   readonly to: string;
+  /** `to` is an input screen, whose answer is refused with these words. */
+  readonly error?: Text;
   readonly track?: string;
 }
+
+/** `check.done.0`: the first way of `done` of the screen `check`. */
+export const nameWay = (screen: string, slot: string, at: number): string => `${screen}.${slot}.${at}`;
 
 /** `done`, `fail` and `branch` as a list of ways: a screen id alone is one way without a condition. */
 export function listWays(ways: string | readonly Way[]): readonly Way[] {

@@ -162,7 +162,8 @@ class Collector implements Parts {
     }
   }
 
-  #way(part: Part, { when, set, to }: Omit<Way, 'track'>, also: readonly string[]): void {
+  #way(part: Part, { when, set, to, error }: Omit<Way, 'track'>, also: readonly string[]): void {
+    this.text(partAt(part, 'error'), error);
     if (when !== undefined) this.#read(partAt(part, 'when'), when, { role: 'condition', also });
     this.#set(partAt(part, 'set'), set, { also });
     this.targets.push({ ...partAt(part, 'to'), to });

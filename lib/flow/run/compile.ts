@@ -3,7 +3,8 @@
 
 import { createHash } from 'node:crypto';
 import type { AnyStateMachine } from 'xstate';
-import { type MenuConfig, type MenuContext, menuVocabulary } from '../../../machines/ussd-menu.ts';
+import type { MenuContext } from '../../../machines/menu-types.ts';
+import { type MenuConfig, menuVocabulary } from '../../../machines/ussd-menu.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { Conversation, Library } from '../../engine/conversation.ts';
 import { compileMachine, type Machine } from '../../engine/machine/transition.ts';
@@ -11,7 +12,7 @@ import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { type Calendar, isTimeZone } from '../expression/days.ts';
 import { compileExpression } from '../expression/expression.ts';
-import { type Flow, findExitScreen, type Values } from '../format/flow.ts';
+import { type Flow, findExitScreen, listRefusals, type Values } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { type CalledFlow, callingState, returnEvent, returningWays } from '../screens/flow.ts';
 import type { Behaviour, ScreenPlace, StateConfig } from '../screens/kind.ts';
@@ -185,9 +186,10 @@ function goodbyeNode(scope: FlowScope): ScreenNode {
 function machineConfig(flow: Flow, used: ReadonlyMap<string, Flow>): StateConfig {
   const states: Record<string, StateConfig> = {};
   const on: Record<string, StateConfig | readonly StateConfig[]> = {};
-  for (const one of used.values())
+  for (const one of used.values()) {
+    const refusable = new Set(listRefusals(one).map(({ to }) => to));
     for (const [id, screen] of Object.entries(one.screens)) {
-      const place = screenPlace(id, one, flow);
+      const place = screenPlace(id, one, { outermost: flow, refusable });
       const { path } = place;
       states[path] =
         screen.type === 'flow'
@@ -196,6 +198,7 @@ function machineConfig(flow: Flow, used: ReadonlyMap<string, Flow>): StateConfig
       on[`back.${path}`] = { target: `.${place.target(id)}`, actions: [{ type: 'goBack' }] };
       if (screen.type === 'flow') on[returnEvent(path)] = returningWays(screen, place);
     }
+  }
   if (findExitScreen(flow) === undefined) states[GOODBYE] = { type: 'final' };
   const leave = [{ type: 'goHome' }];
   on.home = { target: `.${flow.start}`, actions: leave };
@@ -206,7 +209,11 @@ function machineConfig(flow: Flow, used: ReadonlyMap<string, Flow>): StateConfig
 // XState reads a dot in a target as a step into a state.
 const formatTarget = (prefix: string, id: string): string => prefix.replace('.', '\\.') + id;
 
-function screenPlace(id: string, flow: Flow, outermost: Flow): ScreenPlace {
+function screenPlace(
+  id: string,
+  flow: Flow,
+  { outermost, refusable }: { readonly outermost: Flow; readonly refusable: ReadonlySet<string> },
+): ScreenPlace {
   const prefix = statePrefix(flow, outermost);
   return {
     id,
@@ -216,6 +223,7 @@ function screenPlace(id: string, flow: Flow, outermost: Flow): ScreenPlace {
     waits: isInteractive(flow.screens[id]!),
     target: (to) => formatTarget(prefix, to),
     isWall: (to) => flow.screens[to]?.back === false,
+    isRefusable: refusable.has(id),
   };
 }
 

@@ -1,6 +1,6 @@
 // A flow during compilation, with its texts, expressions and variables ready for use; and its screens by state path.
 
-import type { MenuImplementations } from '../../../machines/ussd-menu.ts';
+import type { MenuImplementations } from '../../../machines/menu-types.ts';
 import { systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
@@ -9,7 +9,16 @@ import { compileExpression, type Expression, truthy } from '../expression/expres
 import { compileTemplate } from '../expression/template.ts';
 import { findBorder } from '../expression/values.ts';
 import { type DefaultWord, ENGLISH, findDefaultWords } from '../format/default-words.ts';
-import { DEFAULT_KEYS, type Flow, type Keys, type Label, type Screen, type Text, type Values } from '../format/flow.ts';
+import {
+  DEFAULT_KEYS,
+  type Flow,
+  type Keys,
+  type Label,
+  listRefusals,
+  type Screen,
+  type Text,
+  type Values,
+} from '../format/flow.ts';
 import type { Behaviour, Phrase, ScreenScope } from '../screens/kind.ts';
 
 /** What the screens of a flow share. */
@@ -28,6 +37,7 @@ export function flowScope(flow: Flow, calendar: Calendar = systemClock): FlowSco
   const langs = flow.langs?.length ? flow.langs : ['en'];
   const phrase = (text: Text) => compilePhrase(text, { langs, calendar });
   const word = (name: DefaultWord, own: Text | undefined) => phrase(own ?? defaultText(name, langs));
+  const refusals = new Map(listRefusals(flow).map(({ name, error }) => [name, phrase(error)]));
   const { wait: _, ...labels } = ENGLISH;
   const names = Object.keys(labels) as Label[];
   return {
@@ -39,6 +49,7 @@ export function flowScope(flow: Flow, calendar: Calendar = systemClock): FlowSco
     phrase,
     expression: (source) => compileExpression(source, calendar),
     isRefused: (context) => (context.$bad as number) > 0,
+    findRefusal: ({ $why }) => (typeof $why === 'string' ? refusals.get($why) : undefined),
     isSecret: (name) => flow.vars?.[name]?.secret === true,
     findLang: (context) => findLang(langs, context),
     findZone: (context) => findZone(context, calendar),

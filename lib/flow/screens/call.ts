@@ -84,11 +84,12 @@ export const call: ScreenKind<CallScreen> = {
       id: place.path,
       src: screen.service,
       onDone: buildTransitions(place, screen.done, {
+        slot: 'done',
         guard: 'answered',
         action: 'receive',
         ...(screen.save !== undefined && { save: screen.save }),
       }),
-      onError: buildTransitions(place, screen.fail, { guard: 'failed', action: 'giveUp' }),
+      onError: buildTransitions(place, screen.fail, { slot: 'fail', guard: 'failed', action: 'giveUp' }),
     },
   }),
   behaviour: SILENT,
