@@ -19,8 +19,8 @@ export type MenuValues = { readonly [name: string]: Data };
 export interface MenuImplementations {
   /** Whether a condition holds over these variables. */
   holds(condition: string, scope: MenuValues): boolean;
-  /** New values by name, as the flow's variables may hold them; strings that begin with `=` are expressions. */
-  evaluate(values: MenuValues, scope: MenuValues, flow: string): MenuValues;
+  /** New values by name, as the flow's variables may hold them; expressions and texts are those of the flow `by`, @default the same. */
+  evaluate(values: MenuValues, scope: MenuValues, flow: string, by?: string): MenuValues;
   /** The value as that variable of the flow may hold it: cut to its declared size. */
   fit(flow: string, variable: string, value: Data): Data;
 }
@@ -59,6 +59,8 @@ export interface Enter {
   /** Its variables with their defaults. */
   readonly vars: MenuValues;
   readonly with?: MenuValues;
+  /** The flow that calls it, which `with` is written in. */
+  readonly by?: string;
   /** Nothing lies behind its first screen. */
   readonly barrier?: boolean;
 }

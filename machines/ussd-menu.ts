@@ -147,9 +147,9 @@ export function menuVocabulary(implementations: MenuImplementations) {
         return replaceContext(context, { ...outer, ...fresh, $stack: [] });
       }),
       /** A flow is called: its variables take the place of the caller's. */
-      enterFlow: assign(({ context }, { of, at, vars, with: given, barrier }: Enter) => {
+      enterFlow: assign(({ context }, { of, at, vars, with: given, by, barrier }: Enter) => {
         const inherited = inheritValues(context, vars);
-        const set = given ? implementations.evaluate(given, context, of) : {};
+        const set = given ? implementations.evaluate(given, context, of, by) : {};
         const { $frames: _, ...own } = context as MenuContext & { $frames?: Data };
         const frames = [...readFrames(context), { ...own, $at: at } as MenuContext];
         const $frames = barrier ? clearStacks(frames) : (frames as unknown as Data);
@@ -222,7 +222,7 @@ export const ussdMenu = menuVocabulary(LOOK).createMachine({
       },
     },
     load: {
-      meta: { screen: 'load', type: 'call', with: { name: '=name' } },
+      meta: { screen: 'load', type: 'call', of: 'ussd-menu', with: { name: '=name' } },
       invoke: {
         id: 'load',
         src: 'items',

@@ -307,6 +307,77 @@ test('a refusal after a called flow, and of a branch, in the language of the cal
   assert.is(await other.say('x'), 'No');
 });
 
+test('a value may be a text, with filters and in the language of the caller, also for a called flow', async () => {
+  const pin = flowOf(
+    {
+      pin: { ...input('end'), text: "{{why|after:'\n'}}PIN?" } as Screen,
+      end: { type: 'end', text: '', output: { note: { '=text': 'PIN {{said|mask}}' } } },
+    },
+    { vars: { said: { type: 'string' }, why: { type: 'string' } } },
+  );
+  const flow = flowOf(
+    {
+      lang: {
+        type: 'menu',
+        text: 'Lang',
+        options: [
+          {
+            id: 'sw',
+            text: 'sw',
+            set: { lang: 'sw', note: { '=text': { en: 'a {{n|money}}', sw: 'b {{n|money:UGX}}' } } },
+            to: 'pin',
+          },
+        ],
+      },
+      pin: {
+        type: 'flow',
+        flow: 'pin',
+        with: { why: { '=text': { en: '{{to.name}} gets {{n|money}}.', sw: '{{to.name}} apewa {{n|money}}.' } } },
+        save: 'pin',
+        done: 'send',
+      },
+      send: {
+        type: 'call',
+        service: 'own.send',
+        with: {
+          parts: [{ '=text': '{{pin.note}}; {{note}}' }],
+          body: { text: '=note', blocks: { '=text': {} } },
+          slack: { text: 'x {{n}}' },
+        },
+        save: 'sent',
+        done: 'end',
+        fail: 'end',
+      },
+      end: { type: 'end', text: '{{sent}}' },
+    },
+    {
+      langs: ['en', 'sw'],
+      vars: {
+        lang: { type: 'string' },
+        note: { type: 'string' },
+        n: { type: 'number', default: 1250.5 },
+        to: { type: 'object', default: { name: 'Ann' } },
+        pin: { type: 'object' },
+        sent: { type: 'string' },
+      },
+    },
+  );
+  const inputs: unknown[] = [];
+  const services = { 'own.send': async (value: unknown) => String(inputs.push(value)) };
+  const caller = phone(compileFlow(flow, { flows: new Map([['pin', { ...pin, flow: 'pin' }]]) }), { services });
+  await caller.dial();
+  assert.is((await caller.say('1')).split('\n0.')[0], 'Ann apewa 1,250.50.\nPIN?');
+  assert.is(await caller.say('204117386'), '1');
+  // The values of one `set` see the language before it.
+  assert.equal(inputs, [
+    {
+      parts: ['PIN ****7386; a 1,250.50'],
+      body: { text: 'a 1,250.50', blocks: '' },
+      slack: { text: 'x {{n}}' },
+    },
+  ]);
+});
+
 test('bounds are computed when an answer comes, and texts print them', async () => {
   const ask = (accept: JsonObject, vars: Flow['vars']) =>
     phone(

@@ -11,14 +11,22 @@ import { compileMachine, type Machine } from '../../engine/machine/transition.ts
 import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { type Calendar, isTimeZone } from '../expression/days.ts';
-import { compileExpression } from '../expression/expression.ts';
 import { type Flow, findExitScreen, listRefusals, type Values } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { type CalledFlow, callingState, returnEvent, returningWays } from '../screens/flow.ts';
 import type { Behaviour, ScreenPlace, StateConfig } from '../screens/kind.ts';
 import { findKind, isInteractive } from '../screens/kinds.ts';
 import { flowConversation } from './conversation.ts';
-import { evaluateValues, type FlowScope, flowError, flowScope, menuImplementations, type ScreenNode } from './scope.ts';
+import {
+  evaluateValues,
+  type FlowScope,
+  flowError,
+  flowScope,
+  menuImplementations,
+  type ScreenNode,
+  type ValueReader,
+  valueReader,
+} from './scope.ts';
 
 /** Options of `compileFlow`. */
 export interface CompileOptions {
@@ -97,7 +105,10 @@ export function flowCompiler(options: CompileOptions): (flow: Flow) => CompiledF
         return config;
       },
       get machine() {
-        machine ??= compileMachine(buildMachine(this.config, flow, { used, calendar }), 'pure');
+        machine ??= compileMachine(
+          buildMachine(this.config, flow, { used, readers: listReaders(used, findBody) }),
+          'pure',
+        );
         return machine;
       },
       id: flow.flow,
@@ -239,16 +250,22 @@ function initialContext(flow: Flow): Record<string, Json> {
   return { ...Object.fromEntries(vars), ...zone, $stack: [], $page: 0, $bad: 0 };
 }
 
+type Readers = ReadonlyMap<string, ValueReader>;
+
+function listReaders(used: ReadonlyMap<string, Flow>, findBody: (flow: Flow) => FlowBody): Readers {
+  return new Map([...used].map(([name, flow]) => [name, valueReader(findBody(flow).scope)]));
+}
+
 /** The machine of a JSON config, plus what JSON cannot express (context from input, call inputs, guards, actions). */
 function buildMachine(
   config: JsonObject,
   flow: Flow,
-  { used, calendar }: { readonly used: ReadonlyMap<string, Flow>; readonly calendar: Calendar },
+  { used, readers }: { readonly used: ReadonlyMap<string, Flow>; readonly readers: Readers },
 ): AnyStateMachine {
   const start = config.context as unknown as MenuContext;
   const context = ({ input = {} }: { input?: Values }): MenuContext => ({ ...start, ...pickDeclared(flow, input) });
-  return menuVocabulary(menuImplementations(used, calendar)).createMachine({
-    ...withInputs(config, calendar),
+  return menuVocabulary(menuImplementations(used, readers)).createMachine({
+    ...withInputs(config, readers),
     context,
   } as MenuConfig);
 }
@@ -259,20 +276,19 @@ function pickDeclared(flow: Flow, values: Values): Values {
   return Object.fromEntries(declared);
 }
 
-function withInputs(config: JsonObject, calendar: Calendar): JsonObject {
+function withInputs(config: JsonObject, readers: Readers): JsonObject {
   const { invoke, meta, states } = config as {
     invoke?: JsonObject;
     meta?: JsonObject;
     states?: { [id: string]: JsonObject };
   };
-  const values = meta?.with as { [name: string]: Json } | undefined;
-  const compile = (source: string) => compileExpression(source, calendar);
-  const input = ({ context }: { context: JsonObject }) => evaluateValues(values ?? {}, context, compile);
+  const { with: values = {}, of } = (meta ?? {}) as { with?: Values; of?: string };
+  const input = ({ context }: { context: JsonObject }) => evaluateValues(values, context, readers.get(of!)!);
   return {
     ...config,
     ...(invoke && { invoke: { ...invoke, input: input as unknown as Json } }),
     ...(states && {
-      states: Object.fromEntries(Object.entries(states).map(([id, state]) => [id, withInputs(state, calendar)])),
+      states: Object.fromEntries(Object.entries(states).map(([id, state]) => [id, withInputs(state, readers)])),
     }),
   };
 }

@@ -19,6 +19,7 @@ import {
   type Text,
   type Values,
 } from '../format/flow.ts';
+import { findText } from '../format/way.ts';
 import type { Behaviour, Phrase, ScreenScope } from '../screens/kind.ts';
 
 /** What the screens of a flow share. */
@@ -84,16 +85,38 @@ function compilePhrase(
   return { render: (scope, lang) => (byLang.get(lang) ?? fallback).render(scope, lang) };
 }
 
-/** Implements the menu machine's functions over the variables of all flows compiled together. */
-export function menuImplementations(flows: ReadonlyMap<string, Flow>, calendar: Calendar): MenuImplementations {
+/** Evaluates the values of a flow. */
+export interface ValueReader {
+  expression(source: string): Expression;
+  /** A text in the caller's language. */
+  print(text: Text, context: JsonObject): string;
+}
+
+/** Compiles what it reads once. */
+export function valueReader(scope: Pick<FlowScope, 'expression' | 'phrase' | 'findLang'>): ValueReader {
   const expressions = new Map<string, Expression>();
-  const expression = (source: string): Expression => {
-    const known = expressions.get(source);
-    if (known) return known;
-    const made = compileExpression(source, calendar);
-    expressions.set(source, made);
-    return made;
+  const phrases = new Map<Text, Phrase>();
+  return {
+    expression: (source) => {
+      const expression = expressions.get(source) ?? scope.expression(source);
+      expressions.set(source, expression);
+      return expression;
+    },
+    print: (text, context) => {
+      const phrase = phrases.get(text) ?? scope.phrase(text);
+      phrases.set(text, phrase);
+      return phrase.render(context, scope.findLang(context));
+    },
   };
+}
+
+/** Implements the menu machine's functions over the variables of all flows compiled together. */
+export function menuImplementations(
+  flows: ReadonlyMap<string, Flow>,
+  readers: ReadonlyMap<string, ValueReader>,
+): MenuImplementations {
+  // Conditions are the same in all of them.
+  const { expression } = [...readers.values()][0]!;
   const fit = (flow: string, name: string, value: Json): Json => {
     const max = flows.get(flow)?.vars?.[name]?.max;
     if (max === undefined) return value;
@@ -103,10 +126,10 @@ export function menuImplementations(flows: ReadonlyMap<string, Flow>, calendar: 
   };
   return {
     holds: (condition, scope) => truthy(expression(condition).evaluate(scope as JsonObject)),
-    evaluate: (values, scope, flow) => {
+    evaluate: (values, scope, flow, by = flow) => {
+      const reader = readers.get(by)!;
       const out: Record<string, Json> = {};
-      for (const name in values)
-        out[name] = fit(flow, name, evaluateValue(values[name]!, scope as JsonObject, expression));
+      for (const name in values) out[name] = fit(flow, name, evaluateValue(values[name]!, scope as JsonObject, reader));
       return out;
     },
     fit: (flow, variable, value) => fit(flow, variable, value as Json),
@@ -119,29 +142,30 @@ function listError(flow: string, name: string, { max, items }: { readonly max: n
   return new TwinlineError('ERR_EXPRESSION', problem);
 }
 
-/** Evaluates the expressions in values, at any depth: the input of a service. */
-export function evaluateValues(
-  values: Values,
-  scope: JsonObject,
-  expression: (source: string) => Expression,
-): JsonObject {
+/** Evaluates the expressions and texts in values, at any depth: the input of a service. */
+export function evaluateValues(values: Values, scope: JsonObject, reader: ValueReader): JsonObject {
   const out: Record<string, Json> = {};
-  for (const name in values) out[name] = evaluateValue(values[name]!, scope, expression);
+  for (const name in values) out[name] = evaluateValue(values[name]!, scope, reader);
   return out;
 }
 
-function evaluateValue(value: Json, scope: JsonObject, expression: (source: string) => Expression): Json {
-  if (typeof value === 'string') return value.startsWith('=') ? expression(value.slice(1)).evaluate(scope) : value;
-  if (Array.isArray(value)) return value.map((item) => evaluateValue(item, scope, expression));
-  if (typeof value === 'object' && value !== null) return evaluateValues(value as Values, scope, expression);
-  return value;
+function evaluateValue(value: Json, scope: JsonObject, reader: ValueReader): Json {
+  if (typeof value === 'string')
+    return value.startsWith('=') ? reader.expression(value.slice(1)).evaluate(scope) : value;
+  if (Array.isArray(value)) return value.map((item) => evaluateValue(item, scope, reader));
+  if (typeof value !== 'object' || value === null) return value;
+  const text = findText(value);
+  return text === undefined ? evaluateValues(value as Values, scope, reader) : reader.print(text, scope);
 }
 
-/** The sources of all expressions in these values, to check them before running. */
-export function listExpressions(value: Json): string[] {
-  if (typeof value === 'string') return value.startsWith('=') ? [value.slice(1)] : [];
+/** The variables that these values read. */
+export function listRead(value: Json): string[] {
+  if (typeof value === 'string') return value.startsWith('=') ? [...compileExpression(value.slice(1)).names] : [];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap((item) => listExpressions(item as Json));
+  const text = findText(value);
+  if (text === undefined) return Object.values(value).flatMap((item) => listRead(item as Json));
+  const words = typeof text === 'string' ? [text] : Object.values(text);
+  return words.flatMap((source) => compileTemplate(source).paths.map(({ root }) => root));
 }
 
 /** An error of the flow `name`, with advice. */

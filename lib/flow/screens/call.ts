@@ -78,7 +78,7 @@ export const call: ScreenKind<CallScreen> = {
   targets: ({ done, fail }) => [...listWays(done), ...listWays(fail)].map(({ to }) => to),
 
   state: (screen, place) => ({
-    meta: { ...meta(place, screen), with: screen.with ?? {} },
+    meta: { ...meta(place, screen), of: place.flow, with: screen.with ?? {} },
     ...entryTrack(screen),
     invoke: {
       id: place.path,

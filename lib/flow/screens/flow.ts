@@ -81,7 +81,7 @@ export function callingState(
     of: id,
     at: place.path,
     vars,
-    ...(screen.with && { with: screen.with }),
+    ...(screen.with && { with: screen.with, by: place.flow }),
     ...(isWalled && { barrier: true }),
   };
   return { ...state, entry: [...entry, { type: 'enterFlow', params }], always: [{ target }] };
