@@ -1,69 +1,19 @@
 // The vocabulary of every menu flow: the guards and actions that a compiled flow names, each with its parameters. And a
 // small menu in the form in which flows are compiled, to open in Stately's editor.
 //
-// Pure: lib provides expressions and the sizes of variables. The context of a menu is its variables, beside them `$stack`
-// (screens to go back to), `$page`, `$bad` (refused answers in a row) and `$frames` (contexts of the calling flows, when
-// this flow was called by another; `$at` of each is the screen that made the call).
+// Pure: lib provides expressions and the sizes of variables.
 
 import { assign, type PromiseActorLogic, raise, setup } from 'xstate';
-
-type Data = null | boolean | number | string | readonly Data[] | { readonly [key: string]: Data };
-
-/** The variables of a menu; those of the engine begin with `$`. */
-export interface MenuContext {
-  readonly [variable: string]: Data;
-  readonly $stack: readonly string[];
-  readonly $page: number;
-  readonly $bad: number;
-}
-
-type MenuValues = { readonly [name: string]: Data };
-
-/** What lib provides once at start. */
-export interface MenuImplementations {
-  /** Whether a condition holds over these variables. */
-  holds(condition: string, scope: MenuValues): boolean;
-  /** New values by name, as the flow's variables may hold them; strings that begin with `=` are expressions. */
-  evaluate(values: MenuValues, scope: MenuValues, flow: string): MenuValues;
-  /** The value as that variable of the flow may hold it: cut to its declared size. */
-  fit(flow: string, variable: string, value: Data): Data;
-}
-
-/** What a caller's answer means on a screen, and how a call of a service ended. */
-export type MenuEvent =
-  | { readonly type: `opt.${string}` | `back.${string}` | 'back' | 'home' | 'exit' | 'more' | 'invalid' }
-  /** The flow has ended that the screen with this state has called. */
-  | { readonly type: `return.${string}` }
-  /** `accepted`: the answer satisfies the screen's rule. */
-  | { readonly type: 'text'; readonly accepted: boolean; readonly value: Data }
-  | { readonly type: 'pick'; readonly value: Data }
-  | { readonly type: `xstate.done.actor.${string}`; readonly output: Data }
-  | { readonly type: `xstate.error.actor.${string}`; readonly error: Data };
-
-/** Parameters of the action `leave`: what changes when a screen is left. */
-export interface Leave {
-  /** The flow whose variables are set. */
-  readonly of: string;
-  /** The interactive screen that is left, to come back to. */
-  readonly from?: string;
-  /** Nothing lies behind the screen that is entered. */
-  readonly barrier?: boolean;
-  readonly save?: string;
-  readonly set?: MenuValues;
-}
-
-/** Parameters of the action `enter`: a flow that is called. */
-export interface Enter {
-  /** The flow that is called. */
-  readonly of: string;
-  /** The state of the screen that calls it. */
-  readonly at: string;
-  /** Its variables with their defaults. */
-  readonly vars: MenuValues;
-  readonly with?: MenuValues;
-  /** Nothing lies behind its first screen. */
-  readonly barrier?: boolean;
-}
+import type {
+  Condition,
+  Data,
+  Enter,
+  Leave,
+  MenuContext,
+  MenuEvent,
+  MenuImplementations,
+  MenuValues,
+} from './menu-types.ts';
 
 const STACK_MAX = 20;
 const BAD_MAX = 99;
@@ -77,7 +27,10 @@ export function inheritValues<T>(caller: { readonly [name: string]: T }, vars: o
 const fresh = { $page: 0, $bad: 0 };
 
 // A barrier stands before the screens of the calling flows too.
-function updateStack(context: MenuContext, { from, barrier }: Pick<Leave, 'from' | 'barrier'>): Partial<MenuContext> {
+function updateStack(
+  context: MenuContext,
+  { from, barrier }: { readonly from?: string; readonly barrier?: boolean },
+): Partial<MenuContext> {
   if (barrier) return { $stack: [], ...(readFrames(context).length && { $frames: clearStacks(readFrames(context)) }) };
   return from === undefined ? {} : { $stack: [...context.$stack, from].slice(-STACK_MAX) };
 }
@@ -85,13 +38,26 @@ function updateStack(context: MenuContext, { from, barrier }: Pick<Leave, 'from'
 const clearStacks = (frames: readonly MenuContext[]) =>
   frames.map((frame) => ({ ...frame, $stack: [] })) as unknown as Data;
 
+const readFrames = (context: MenuContext): readonly MenuContext[] =>
+  (context.$frames as unknown as readonly MenuContext[] | undefined) ?? [];
+
+function findCaller(context: MenuContext): MenuContext {
+  const frames = readFrames(context);
+  const { $at: _, ...caller } = frames.at(-1) as MenuContext;
+  return { ...caller, ...(frames.length > 1 && { $frames: frames.slice(0, -1) as unknown as Data }) } as MenuContext;
+}
+
+// assign() merges, so what the next context does not have is removed by name.
+function replaceContext(before: MenuContext, next: MenuContext): Partial<MenuContext> {
+  const gone: Record<string, undefined> = {};
+  for (const name in before) if (!(name in next)) gone[name] = undefined;
+  return { ...gone, ...next } as Partial<MenuContext>;
+}
+
+const readTried = (context: MenuContext) => (context.$tried ?? {}) as { readonly [screen: string]: number };
+
 /** Named by the author of a flow; the engine makes the calls. */
 type Services = { readonly [name: string]: PromiseActorLogic<Data, MenuValues> };
-
-/** Parameters of the guard `when`: an expression of the flow. */
-export interface Condition {
-  readonly condition: string;
-}
 
 type ResultParams = Condition & Pick<Leave, 'of' | 'save'>;
 
@@ -104,7 +70,8 @@ type ResultParams = Condition & Pick<Leave, 'of' | 'save'>;
 export function menuVocabulary(implementations: MenuImplementations) {
   const updateContext = (context: MenuContext, leave: Leave, saved: MenuValues = {}): Partial<MenuContext> => {
     const set = leave.set ? implementations.evaluate(leave.set, { ...context, ...saved }, leave.of) : {};
-    return { ...saved, ...set, ...fresh, ...updateStack(context, leave) } as Partial<MenuContext>;
+    const tries = leave.tried === undefined ? {} : { $tried: { ...readTried(context), [leave.tried]: context.$bad } };
+    return { ...saved, ...set, ...fresh, ...tries, ...updateStack(context, leave) } as Partial<MenuContext>;
   };
   const saveAs = ({ save, of }: Pick<Leave, 'save' | 'of'>, value: Data): MenuValues =>
     save === undefined ? {} : { [save]: implementations.fit(of, save, value) };
@@ -121,6 +88,8 @@ export function menuVocabulary(implementations: MenuImplementations) {
       accepted: ({ event }) => 'accepted' in event && event.accepted === true,
       /** This refused answer is the last that the screen allows. */
       exhausted: ({ context }, { attempts }: { readonly attempts: number }) => context.$bad + 1 >= attempts,
+      /** The answers of a screen that were refused later are as many as it allows. */
+      spent: ({ context }, { attempts }: { readonly attempts: number }) => context.$bad >= attempts,
       /** A condition over the variables and what the service answered. */
       answered: ({ context, event }, way: ResultParams) =>
         implementations.holds(way.condition, { ...context, ...saveAs(way, dataIn(event, 'output')) }),
@@ -138,7 +107,16 @@ export function menuVocabulary(implementations: MenuImplementations) {
         updateContext(context, leave, saveAs(leave, dataIn(event, 'value'))),
       ),
       /** An answer was refused. */
-      refuse: assign(({ context }) => ({ $bad: Math.min(context.$bad + 1, BAD_MAX) })),
+      refuse: assign(({ context }) => ({
+        $bad: Math.min(context.$bad + 1, BAD_MAX),
+        ...(context.$why !== undefined && { $why: undefined }),
+      })),
+      /** An answer that was accepted before is refused by a way that leads back to its screen. */
+      sendBack: assign(({ context }, { screen, why }: { readonly screen: string; readonly why: string }) => {
+        const at = context.$stack.lastIndexOf(screen);
+        const $bad = Math.min((readTried(context)[screen] ?? 0) + 1, BAD_MAX);
+        return { $bad, $why: why, ...(at >= 0 && { $stack: context.$stack.slice(0, at) }) };
+      }),
       /** The next page of a long screen. */
       turnPage: assign(({ context }) => ({ $page: context.$page + 1, $bad: 0 })),
       /** A service answered. */
@@ -169,9 +147,9 @@ export function menuVocabulary(implementations: MenuImplementations) {
         return replaceContext(context, { ...outer, ...fresh, $stack: [] });
       }),
       /** A flow is called: its variables take the place of the caller's. */
-      enterFlow: assign(({ context }, { of, at, vars, with: given, barrier }: Enter) => {
+      enterFlow: assign(({ context }, { of, at, vars, with: given, by, barrier }: Enter) => {
         const inherited = inheritValues(context, vars);
-        const set = given ? implementations.evaluate(given, context, of) : {};
+        const set = given ? implementations.evaluate(given, context, of, by) : {};
         const { $frames: _, ...own } = context as MenuContext & { $frames?: Data };
         const frames = [...readFrames(context), { ...own, $at: at } as MenuContext];
         const $frames = barrier ? clearStacks(frames) : (frames as unknown as Data);
@@ -200,22 +178,6 @@ export type MenuConfig = Parameters<ReturnType<typeof menuVocabulary>['createMac
 
 const dataIn = (event: MenuEvent, field: 'value' | 'output' | 'error'): Data =>
   (event as { readonly [field: string]: Data | undefined })[field] ?? null;
-
-const readFrames = (context: MenuContext): readonly MenuContext[] =>
-  (context.$frames as unknown as readonly MenuContext[] | undefined) ?? [];
-
-function findCaller(context: MenuContext): MenuContext {
-  const frames = readFrames(context);
-  const { $at: _, ...caller } = frames.at(-1) as MenuContext;
-  return { ...caller, ...(frames.length > 1 && { $frames: frames.slice(0, -1) as unknown as Data }) } as MenuContext;
-}
-
-// assign() merges, so what the next context does not have is removed by name.
-function replaceContext(before: MenuContext, next: MenuContext): Partial<MenuContext> {
-  const gone: Record<string, undefined> = {};
-  for (const name in before) if (!(name in next)) gone[name] = undefined;
-  return { ...gone, ...next } as Partial<MenuContext>;
-}
 
 // Without expressions and variables: to look at, to draw, to edit.
 const LOOK: MenuImplementations = { holds: () => true, evaluate: () => ({}), fit: (_flow, _variable, value) => value };
@@ -260,7 +222,7 @@ export const ussdMenu = menuVocabulary(LOOK).createMachine({
       },
     },
     load: {
-      meta: { screen: 'load', type: 'call', with: { name: '=name' } },
+      meta: { screen: 'load', type: 'call', of: 'ussd-menu', with: { name: '=name' } },
       invoke: {
         id: 'load',
         src: 'items',

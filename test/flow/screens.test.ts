@@ -3,6 +3,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Flow, Screen } from '../../lib/flow/format/flow.ts';
+import { compileFlow } from '../../lib/flow/run/compile.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { flowOf, menuTo, phone } from './phone.ts';
 
@@ -194,6 +195,187 @@ test('a repeat is the same when its rule reads it the same', async () => {
     await caller.say(same);
     assert.is(caller.screen, 'z', JSON.stringify(rule));
   }
+});
+
+const REFUSING: Flow = flowOf(
+  {
+    home: { type: 'menu', text: 'Home', options: [{ id: 'send', text: 'Send', to: 'to' }] },
+    to: {
+      type: 'input',
+      text: 'To?',
+      accept: { digits: 3 },
+      error: 'Three digits.',
+      attempts: 3,
+      else: 'sorry',
+      save: 'to',
+      to: 'amount',
+    },
+    amount: {
+      type: 'input',
+      text: 'How much?',
+      accept: { number: true },
+      error: 'A number.',
+      save: 'amount',
+      to: 'check',
+    },
+    check: {
+      type: 'call',
+      service: 'own.find',
+      with: { to: '=to' },
+      save: 'found',
+      done: [
+        { when: 'not found.ok', to: 'to', error: { en: '{{to}} is not registered.', sw: '{{to}} hayupo.' } },
+        { when: 'amount > found.balance', to: 'amount', error: 'You have {{found.balance}}.' },
+        { to: 'done' },
+      ],
+      fail: [{ to: 'to', error: 'Try again.', track: 'away' }],
+    },
+    done: { type: 'menu', text: 'Sent', options: [{ id: 'more', text: 'Another', to: 'to' }] },
+    sorry: { type: 'end', text: 'Sorry' },
+  },
+  {
+    langs: ['en', 'sw'],
+    vars: { to: { type: 'string' }, amount: { type: 'number' }, found: { type: 'object' }, lang: { type: 'string' } },
+  },
+);
+const find = async ({ to }: JsonObject) => {
+  if (to === '999') throw new Error('away');
+  return { ok: to === '123', balance: 5 };
+};
+const dialRefusing = async () => {
+  const caller = phone(REFUSING, { services: { 'own.find': find } });
+  await caller.dial();
+  await caller.say('1');
+  return caller;
+};
+
+test('an answer that a service refuses is asked again, with the words of the way, and counts', async () => {
+  const caller = await dialRefusing();
+  assert.is(await caller.say('222', '1'), '222 is not registered.\nTo?\n0. Back');
+  assert.is(await caller.say('22'), 'Three digits.\nTo?\n0. Back', 'its own words for a rule');
+  assert.is(await caller.say('333', '1'), 'Sorry', 'the third refusal');
+  const other = await dialRefusing();
+  assert.is((await other.say('999', '1')).split('\n')[0], 'Try again.');
+  assert.equal(other.tracked, ['away']);
+  assert.is(await other.say('0'), 'Home\n1. Send', 'Back leads past the question');
+  assert.is((await other.say('1', '222', '1')).split('\n')[0], '222 is not registered.', 'counted anew');
+  assert.is((await other.say('123', '9')).split('\n')[0], 'You have 5.');
+  assert.is((await other.say('much')).split('\n')[0], 'A number.');
+  assert.is(await other.say('4'), 'Sent\n1. Another\n0. Back\n00. Home');
+  assert.is((await other.say('1', '222', '1')).split('\n')[0], '222 is not registered.');
+  assert.is(
+    (await other.say('222', '1')).split('\n')[0],
+    '222 is not registered.',
+    'two of three, after one that was right',
+  );
+  assert.is(await other.say('222', '1'), 'Sorry');
+});
+
+test('a refusal after a called flow, and of a branch, in the language of the caller', async () => {
+  const pin = flowOf(
+    { pin: input('end'), end: { type: 'end', text: '', output: { ok: false } } },
+    { vars: { said: { type: 'string' } } },
+  );
+  const asking = flowOf(
+    {
+      ask: { ...input('lang'), attempts: 2, else: 'no' } as Screen,
+      lang: {
+        type: 'branch',
+        branch: [
+          { when: "said == 'x'", set: { lang: 'sw' }, to: 'ask', error: { en: 'Not x', sw: 'Si x' } },
+          { to: 'pin' },
+        ],
+      },
+      pin: {
+        type: 'flow',
+        flow: 'pin',
+        save: 'pin',
+        done: [{ when: 'not pin.ok', to: 'ask', error: 'Wrong PIN' }, { to: 'no' }],
+      },
+      no: { type: 'end', text: 'No' },
+    },
+    { langs: ['en', 'sw'], vars: { said: { type: 'string' }, lang: { type: 'string' }, pin: { type: 'object' } } },
+  );
+  const compiled = compileFlow(asking, { flows: new Map([['pin', { ...pin, flow: 'pin' }]]) });
+  const caller = phone(compiled);
+  await caller.dial();
+  assert.is((await caller.say('x')).split('\n')[0], 'Si x');
+  assert.is(await caller.say('y', '1'), 'No');
+  const other = phone(compiled);
+  await other.dial();
+  assert.is((await other.say('y', '1')).split('\n')[0], 'Wrong PIN');
+  assert.is(await other.say('x'), 'No');
+});
+
+test('a value may be a text, with filters and in the language of the caller, also for a called flow', async () => {
+  const pin = flowOf(
+    {
+      pin: { ...input('end'), text: "{{why|after:'\n'}}PIN?" } as Screen,
+      end: { type: 'end', text: '', output: { note: { '=text': 'PIN {{said|mask}}' } } },
+    },
+    { vars: { said: { type: 'string' }, why: { type: 'string' } } },
+  );
+  const flow = flowOf(
+    {
+      lang: {
+        type: 'menu',
+        text: 'Lang',
+        options: [
+          {
+            id: 'sw',
+            text: 'sw',
+            set: { lang: 'sw', note: { '=text': { en: 'a {{n|money}}', sw: 'b {{n|money:UGX}}' } } },
+            to: 'pin',
+          },
+        ],
+      },
+      pin: {
+        type: 'flow',
+        flow: 'pin',
+        with: { why: { '=text': { en: '{{to.name}} gets {{n|money}}.', sw: '{{to.name}} apewa {{n|money}}.' } } },
+        save: 'pin',
+        done: 'send',
+      },
+      send: {
+        type: 'call',
+        service: 'own.send',
+        with: {
+          parts: [{ '=text': '{{pin.note}}; {{note}}' }],
+          body: { text: '=note', blocks: { '=text': {} } },
+          slack: { text: 'x {{n}}' },
+        },
+        save: 'sent',
+        done: 'end',
+        fail: 'end',
+      },
+      end: { type: 'end', text: '{{sent}}' },
+    },
+    {
+      langs: ['en', 'sw'],
+      vars: {
+        lang: { type: 'string' },
+        note: { type: 'string' },
+        n: { type: 'number', default: 1250.5 },
+        to: { type: 'object', default: { name: 'Ann' } },
+        pin: { type: 'object' },
+        sent: { type: 'string' },
+      },
+    },
+  );
+  const inputs: unknown[] = [];
+  const services = { 'own.send': async (value: unknown) => String(inputs.push(value)) };
+  const caller = phone(compileFlow(flow, { flows: new Map([['pin', { ...pin, flow: 'pin' }]]) }), { services });
+  await caller.dial();
+  assert.is((await caller.say('1')).split('\n0.')[0], 'Ann apewa 1,250.50.\nPIN?');
+  assert.is(await caller.say('204117386'), '1');
+  // The values of one `set` see the language before it.
+  assert.equal(inputs, [
+    {
+      parts: ['PIN ****7386; a 1,250.50'],
+      body: { text: 'a 1,250.50', blocks: '' },
+      slack: { text: 'x {{n}}' },
+    },
+  ]);
 });
 
 test('bounds are computed when an answer comes, and texts print them', async () => {

@@ -103,6 +103,7 @@ interface Inside {
 }
 
 const EXPRESSIONS: ReadonlySet<string> = new Set(['when', 'items']);
+const VALUES: ReadonlySet<string> = new Set(['set', 'with', 'output', 'accept']);
 
 function expressionBefore(text: string, offset: number, { path, isQuoted, from }: Cursor): Inside | undefined {
   if (!isQuoted) return undefined;
@@ -110,7 +111,7 @@ function expressionBefore(text: string, offset: number, { path, isQuoted, from }
   const open = before.lastIndexOf('{{');
   if (open > before.lastIndexOf('}}')) return { kind: 'template', before: before.slice(open + 2) };
   if (EXPRESSIONS.has(path.at(-1)!)) return { kind: 'expression', before };
-  const isValue = path.some((step) => step === 'set' || step === 'with' || step === 'output');
+  const isValue = path.some((step) => VALUES.has(step));
   return isValue && before.startsWith('=') ? { kind: 'expression', before: before.slice(1) } : undefined;
 }
 

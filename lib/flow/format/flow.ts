@@ -2,7 +2,7 @@
 
 import type { Json } from '../../json/json.ts';
 import type { Screen } from '../screens/kinds.ts';
-import type { NavigationKey, NavigationKeys, Text, Values } from './way.ts';
+import { type NavigationKey, type NavigationKeys, nameWay, type Text, type Values, type Way } from './way.ts';
 
 export type { FlowScreen } from '../screens/flow.ts';
 export type { InputScreen } from '../screens/input.ts';
@@ -69,6 +69,20 @@ export const NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
 export function isName(name: string): boolean {
   return NAME.test(name) && !(name in Object.prototype);
+}
+
+/** Ways of a flow that refuse an answer after it was accepted, with a name for each. */
+export function listRefusals({
+  screens,
+}: Flow): { readonly name: string; readonly to: string; readonly error: Text }[] {
+  return Object.entries(screens).flatMap(([id, screen]) =>
+    (['done', 'fail', 'branch'] as const).flatMap((slot) => {
+      const ways = (screen as { readonly [slot in 'done' | 'fail' | 'branch']?: string | readonly Way[] })[slot];
+      return typeof ways === 'object'
+        ? ways.flatMap(({ to, error }, at) => (error === undefined ? [] : [{ name: nameWay(id, slot, at), to, error }]))
+        : [];
+    }),
+  );
 }
 
 const EXITS = ['bye', 'goodbye', 'exit'];

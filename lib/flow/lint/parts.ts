@@ -6,6 +6,7 @@ import { compileExpression, type Expression } from '../expression/expression.ts'
 import { compileTemplate, type Template } from '../expression/template.ts';
 import type { Flow, Text, Values, Way } from '../format/flow.ts';
 import { pointerTo } from '../format/source.ts';
+import { findText, isBrokenText } from '../format/way.ts';
 import type { PartReader, Steps } from '../screens/kind.ts';
 import { findKind } from '../screens/kinds.ts';
 
@@ -50,6 +51,8 @@ export interface Wording extends Part {
   readonly lang?: string;
   readonly source: string;
   readonly also: readonly string[];
+  /** Where it goes when it is a value, and not shown. See {@link ExpressionPart}. */
+  readonly into?: ExpressionPart['into'];
   readonly compiled: CompileResult<Template>;
 }
 
@@ -76,6 +79,8 @@ export interface Parts {
   readonly literals: readonly LiteralPart[];
   readonly texts: readonly TextPart[];
   readonly wordings: readonly Wording[];
+  /** Values that would be texts. */
+  readonly brokenTexts: readonly Part[];
   readonly writes: readonly VariableWrite[];
   readonly ways: readonly Ways[];
 }
@@ -103,6 +108,7 @@ class Collector implements Parts {
   readonly literals: LiteralPart[] = [];
   readonly texts: TextPart[] = [];
   readonly wordings: Wording[] = [];
+  readonly brokenTexts: Part[] = [];
   readonly writes: VariableWrite[] = [];
   readonly ways: Ways[] = [];
   readonly #expression = cacheResults(compileExpression);
@@ -111,7 +117,7 @@ class Collector implements Parts {
   readerFor(part: Part): PartReader {
     const at = (steps: Steps) => partAt(part, ...steps);
     return {
-      text: (steps, value, also) => this.text(at(steps), value, also),
+      text: (steps, value, also = []) => this.text(at(steps), value, { also }),
       items: (steps, source) => this.#read(at(steps), source, { role: 'items', also: [] }),
       values: (steps, value, into) => this.#values(at(steps), value ?? {}, { also: [], into }),
       set: (steps, changes, of) => this.#set(at(steps), changes, { also: [], of }),
@@ -126,16 +132,17 @@ class Collector implements Parts {
     };
   }
 
-  text({ pointer, screen }: Part, value: Text | undefined, also: readonly string[] = []): void {
+  text({ pointer, screen }: Part, value: Text | undefined, more: Partial<Pick<Wording, 'also' | 'into'>> = {}): void {
+    const { also = [], into } = more;
     if (value === undefined) return;
     this.texts.push({ pointer, screen, text: value });
     if (typeof value === 'string') {
-      this.wordings.push({ pointer, screen, source: value, also, compiled: this.#template(value) });
+      this.wordings.push({ pointer, screen, source: value, also, into, compiled: this.#template(value) });
       return;
     }
     for (const [lang, source] of Object.entries(value)) {
       const place = { pointer: pointer + pointerTo(lang), screen, lang };
-      this.wordings.push({ ...place, source, also, compiled: this.#template(source) });
+      this.wordings.push({ ...place, source, also, into, compiled: this.#template(source) });
     }
   }
 
@@ -150,6 +157,12 @@ class Collector implements Parts {
     } else if (typeof value === 'string') {
       this.literals.push({ ...part, ...more, source: value });
     } else if (value !== null && typeof value === 'object') {
+      const text = findText(value);
+      if (text !== undefined) {
+        this.text(partAt(part, '=text'), text, more);
+        return;
+      }
+      if (isBrokenText(value)) this.brokenTexts.push(part);
       for (const [key, inner] of Object.entries(value)) this.#values(partAt(part, key), inner, more);
     }
   }
@@ -162,7 +175,8 @@ class Collector implements Parts {
     }
   }
 
-  #way(part: Part, { when, set, to }: Omit<Way, 'track'>, also: readonly string[]): void {
+  #way(part: Part, { when, set, to, error }: Omit<Way, 'track'>, also: readonly string[]): void {
+    this.text(partAt(part, 'error'), error);
     if (when !== undefined) this.#read(partAt(part, 'when'), when, { role: 'condition', also });
     this.#set(partAt(part, 'set'), set, { also });
     this.targets.push({ ...partAt(part, 'to'), to });

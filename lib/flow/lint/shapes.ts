@@ -3,6 +3,7 @@
 import type { Json } from '../../json/json.ts';
 import type { Node } from '../expression/parse.ts';
 import type { Flow, Variable } from '../format/flow.ts';
+import { findText } from '../format/way.ts';
 
 /**
  * The kind of a value, as far as a flow declares it. `isSure` is true when the flow declares it (a type, an output of a called
@@ -157,7 +158,8 @@ export function outputShape(
     const shapes = new Map<string, Shape>();
     for (const [name, value] of Object.entries(screen.output ?? {})) {
       const isExpression = typeof value === 'string' && value.startsWith('=');
-      shapes.set(name, isExpression ? findShape(value.slice(1), vars) : UNKNOWN);
+      const given: Shape = findText(value) === undefined ? UNKNOWN : { kind: 'text', isSure: true };
+      shapes.set(name, isExpression ? findShape(value.slice(1), vars) : given);
     }
     whole = mergedShape(whole, { kind: 'object', isSure: true, fields: { shapes, source, isSure: true } });
   }

@@ -3,21 +3,30 @@
 
 import { createHash } from 'node:crypto';
 import type { AnyStateMachine } from 'xstate';
-import { type MenuConfig, type MenuContext, menuVocabulary } from '../../../machines/ussd-menu.ts';
+import type { MenuContext } from '../../../machines/menu-types.ts';
+import { type MenuConfig, menuVocabulary } from '../../../machines/ussd-menu.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { Conversation, Library } from '../../engine/conversation.ts';
 import { compileMachine, type Machine } from '../../engine/machine/transition.ts';
 import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { type Calendar, isTimeZone } from '../expression/days.ts';
-import { compileExpression } from '../expression/expression.ts';
-import { type Flow, findExitScreen, type Values } from '../format/flow.ts';
+import { type Flow, findExitScreen, listRefusals, type Values } from '../format/flow.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { type CalledFlow, callingState, returnEvent, returningWays } from '../screens/flow.ts';
 import type { Behaviour, ScreenPlace, StateConfig } from '../screens/kind.ts';
 import { findKind, isInteractive } from '../screens/kinds.ts';
 import { flowConversation } from './conversation.ts';
-import { evaluateValues, type FlowScope, flowError, flowScope, menuImplementations, type ScreenNode } from './scope.ts';
+import {
+  evaluateValues,
+  type FlowScope,
+  flowError,
+  flowScope,
+  menuImplementations,
+  type ScreenNode,
+  type ValueReader,
+  valueReader,
+} from './scope.ts';
 
 /** Options of `compileFlow`. */
 export interface CompileOptions {
@@ -96,7 +105,10 @@ export function flowCompiler(options: CompileOptions): (flow: Flow) => CompiledF
         return config;
       },
       get machine() {
-        machine ??= compileMachine(buildMachine(this.config, flow, { used, calendar }), 'pure');
+        machine ??= compileMachine(
+          buildMachine(this.config, flow, { used, readers: listReaders(used, findBody) }),
+          'pure',
+        );
         return machine;
       },
       id: flow.flow,
@@ -185,9 +197,10 @@ function goodbyeNode(scope: FlowScope): ScreenNode {
 function machineConfig(flow: Flow, used: ReadonlyMap<string, Flow>): StateConfig {
   const states: Record<string, StateConfig> = {};
   const on: Record<string, StateConfig | readonly StateConfig[]> = {};
-  for (const one of used.values())
+  for (const one of used.values()) {
+    const refusable = new Set(listRefusals(one).map(({ to }) => to));
     for (const [id, screen] of Object.entries(one.screens)) {
-      const place = screenPlace(id, one, flow);
+      const place = screenPlace(id, one, { outermost: flow, refusable });
       const { path } = place;
       states[path] =
         screen.type === 'flow'
@@ -196,6 +209,7 @@ function machineConfig(flow: Flow, used: ReadonlyMap<string, Flow>): StateConfig
       on[`back.${path}`] = { target: `.${place.target(id)}`, actions: [{ type: 'goBack' }] };
       if (screen.type === 'flow') on[returnEvent(path)] = returningWays(screen, place);
     }
+  }
   if (findExitScreen(flow) === undefined) states[GOODBYE] = { type: 'final' };
   const leave = [{ type: 'goHome' }];
   on.home = { target: `.${flow.start}`, actions: leave };
@@ -206,7 +220,11 @@ function machineConfig(flow: Flow, used: ReadonlyMap<string, Flow>): StateConfig
 // XState reads a dot in a target as a step into a state.
 const formatTarget = (prefix: string, id: string): string => prefix.replace('.', '\\.') + id;
 
-function screenPlace(id: string, flow: Flow, outermost: Flow): ScreenPlace {
+function screenPlace(
+  id: string,
+  flow: Flow,
+  { outermost, refusable }: { readonly outermost: Flow; readonly refusable: ReadonlySet<string> },
+): ScreenPlace {
   const prefix = statePrefix(flow, outermost);
   return {
     id,
@@ -216,6 +234,7 @@ function screenPlace(id: string, flow: Flow, outermost: Flow): ScreenPlace {
     waits: isInteractive(flow.screens[id]!),
     target: (to) => formatTarget(prefix, to),
     isWall: (to) => flow.screens[to]?.back === false,
+    isRefusable: refusable.has(id),
   };
 }
 
@@ -231,16 +250,22 @@ function initialContext(flow: Flow): Record<string, Json> {
   return { ...Object.fromEntries(vars), ...zone, $stack: [], $page: 0, $bad: 0 };
 }
 
+type Readers = ReadonlyMap<string, ValueReader>;
+
+function listReaders(used: ReadonlyMap<string, Flow>, findBody: (flow: Flow) => FlowBody): Readers {
+  return new Map([...used].map(([name, flow]) => [name, valueReader(findBody(flow).scope)]));
+}
+
 /** The machine of a JSON config, plus what JSON cannot express (context from input, call inputs, guards, actions). */
 function buildMachine(
   config: JsonObject,
   flow: Flow,
-  { used, calendar }: { readonly used: ReadonlyMap<string, Flow>; readonly calendar: Calendar },
+  { used, readers }: { readonly used: ReadonlyMap<string, Flow>; readonly readers: Readers },
 ): AnyStateMachine {
   const start = config.context as unknown as MenuContext;
   const context = ({ input = {} }: { input?: Values }): MenuContext => ({ ...start, ...pickDeclared(flow, input) });
-  return menuVocabulary(menuImplementations(used, calendar)).createMachine({
-    ...withInputs(config, calendar),
+  return menuVocabulary(menuImplementations(used, readers)).createMachine({
+    ...withInputs(config, readers),
     context,
   } as MenuConfig);
 }
@@ -251,20 +276,19 @@ function pickDeclared(flow: Flow, values: Values): Values {
   return Object.fromEntries(declared);
 }
 
-function withInputs(config: JsonObject, calendar: Calendar): JsonObject {
+function withInputs(config: JsonObject, readers: Readers): JsonObject {
   const { invoke, meta, states } = config as {
     invoke?: JsonObject;
     meta?: JsonObject;
     states?: { [id: string]: JsonObject };
   };
-  const values = meta?.with as { [name: string]: Json } | undefined;
-  const compile = (source: string) => compileExpression(source, calendar);
-  const input = ({ context }: { context: JsonObject }) => evaluateValues(values ?? {}, context, compile);
+  const { with: values = {}, of } = (meta ?? {}) as { with?: Values; of?: string };
+  const input = ({ context }: { context: JsonObject }) => evaluateValues(values, context, readers.get(of!)!);
   return {
     ...config,
     ...(invoke && { invoke: { ...invoke, input: input as unknown as Json } }),
     ...(states && {
-      states: Object.fromEntries(Object.entries(states).map(([id, state]) => [id, withInputs(state, calendar)])),
+      states: Object.fromEntries(Object.entries(states).map(([id, state]) => [id, withInputs(state, readers)])),
     }),
   };
 }

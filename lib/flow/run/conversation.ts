@@ -8,7 +8,6 @@ import { toPath } from '../../engine/machine/state-path.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { listTexts, MASK } from '../../redact.ts';
 import type { Calendar } from '../expression/days.ts';
-import { compileExpression } from '../expression/expression.ts';
 import { maskPrinted } from '../expression/template.ts';
 import { composeText, findBorder, toAsciiDigits } from '../expression/values.ts';
 import type { Flow, Screen } from '../format/flow.ts';
@@ -22,8 +21,8 @@ import {
   flowScope,
   keepsPrivate,
   keepsSecret,
-  listExpressions,
   listPrivateNames,
+  listRead,
   type ScreenNode,
 } from './scope.ts';
 
@@ -70,12 +69,12 @@ export function flowConversation(
       privateIn: (context) => [...new Set(listPrivateTexts(context, privates))],
     }),
     ...(session !== undefined && { ttlMs: session }),
-    migrate: (rest, from) => migrateRest(rest, from.version, { flow, flows: usedServices, nodes, calendar }),
+    migrate: (rest, from) => migrateRest(rest, from.version, { flow, flows: usedServices, nodes }),
   };
 }
 
 function callPolicy(screen: Screen & { type: 'call' }, secrets: ReadonlySet<string>): CallPolicy {
-  const names = listExpressions(screen.with ?? {}).flatMap((source) => compileExpression(source).names);
+  const names = listRead(screen.with ?? {});
   return {
     timeoutMs: (screen.timeout === undefined ? undefined : durationMs(screen.timeout)) ?? COMMON_LIMITS.callTimeoutMs,
     retries: screen.retry ?? 0,

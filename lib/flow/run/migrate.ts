@@ -4,19 +4,16 @@ import { inheritValues } from '../../../machines/ussd-menu.ts';
 import { toPath } from '../../engine/machine/state-path.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import type { Calendar } from '../expression/days.ts';
-import { compileExpression } from '../expression/expression.ts';
 import type { Flow, FlowScreen, Migration } from '../format/flow.ts';
 import { isInteractive } from '../screens/kinds.ts';
 import { cutPrefix } from './page.ts';
-import { evaluateValues, type ScreenNode } from './scope.ts';
+import { evaluateValues, type ScreenNode, valueReader } from './scope.ts';
 
 interface MigrationContext {
   readonly flow: Flow;
   /** The flow and the flows it calls, by name. */
   readonly flows: ReadonlyMap<string, Flow>;
   readonly nodes: ReadonlyMap<string, ScreenNode>;
-  readonly calendar: Calendar;
 }
 
 /** A flow that a session is in: the path of the screen where it is, which has called the next level, and the variables. */
@@ -92,7 +89,7 @@ function placeLevels(levels: readonly Level[], to: MigrationContext): Level[] | 
     placed.push({
       at: inner,
       prefix: cutPrefix(inner),
-      context: enterFlow(screen, fitLevel(placed.at(-1)!, to).context, to),
+      context: enterFlow(screen, fitLevel(placed.at(-1)!, to), to),
     });
     screen = to.nodes.get(inner)!.screen;
   }
@@ -138,10 +135,14 @@ function fitLevel({ at, context }: Level, { nodes, flow: { timezone } }: Migrati
   return { at, context: withNewVariables(scope.flow, { ...own, ...zone, $stack }) };
 }
 
-function enterFlow(screen: FlowScreen, caller: JsonObject, { flows, calendar }: MigrationContext): JsonObject {
+function enterFlow(
+  screen: FlowScreen,
+  { at, context: caller }: Omit<Level, 'prefix'>,
+  { flows, nodes }: MigrationContext,
+): JsonObject {
   const fresh = withNewVariables(flows.get(screen.flow)!, { $stack: [], $page: 0, $bad: 0 });
-  const compile = (source: string) => compileExpression(source, calendar);
-  return { ...fresh, ...inheritValues(caller, fresh), ...evaluateValues(screen.with ?? {}, caller, compile) };
+  const values = evaluateValues(screen.with ?? {}, caller, valueReader(nodes.get(at)!.scope));
+  return { ...fresh, ...inheritValues(caller, fresh), ...values };
 }
 
 function withNewVariables(flow: Flow, context: JsonObject): JsonObject {

@@ -1,6 +1,6 @@
 // A flow during compilation, with its texts, expressions and variables ready for use; and its screens by state path.
 
-import type { MenuImplementations } from '../../../machines/ussd-menu.ts';
+import type { MenuImplementations } from '../../../machines/menu-types.ts';
 import { systemClock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
@@ -9,7 +9,17 @@ import { compileExpression, type Expression, truthy } from '../expression/expres
 import { compileTemplate } from '../expression/template.ts';
 import { findBorder } from '../expression/values.ts';
 import { type DefaultWord, ENGLISH, findDefaultWords } from '../format/default-words.ts';
-import { DEFAULT_KEYS, type Flow, type Keys, type Label, type Screen, type Text, type Values } from '../format/flow.ts';
+import {
+  DEFAULT_KEYS,
+  type Flow,
+  type Keys,
+  type Label,
+  listRefusals,
+  type Screen,
+  type Text,
+  type Values,
+} from '../format/flow.ts';
+import { findText } from '../format/way.ts';
 import type { Behaviour, Phrase, ScreenScope } from '../screens/kind.ts';
 
 /** What the screens of a flow share. */
@@ -28,6 +38,7 @@ export function flowScope(flow: Flow, calendar: Calendar = systemClock): FlowSco
   const langs = flow.langs?.length ? flow.langs : ['en'];
   const phrase = (text: Text) => compilePhrase(text, { langs, calendar });
   const word = (name: DefaultWord, own: Text | undefined) => phrase(own ?? defaultText(name, langs));
+  const refusals = new Map(listRefusals(flow).map(({ name, error }) => [name, phrase(error)]));
   const { wait: _, ...labels } = ENGLISH;
   const names = Object.keys(labels) as Label[];
   return {
@@ -39,6 +50,7 @@ export function flowScope(flow: Flow, calendar: Calendar = systemClock): FlowSco
     phrase,
     expression: (source) => compileExpression(source, calendar),
     isRefused: (context) => (context.$bad as number) > 0,
+    findRefusal: ({ $why }) => (typeof $why === 'string' ? refusals.get($why) : undefined),
     isSecret: (name) => flow.vars?.[name]?.secret === true,
     findLang: (context) => findLang(langs, context),
     findZone: (context) => findZone(context, calendar),
@@ -73,16 +85,38 @@ function compilePhrase(
   return { render: (scope, lang) => (byLang.get(lang) ?? fallback).render(scope, lang) };
 }
 
-/** Implements the menu machine's functions over the variables of all flows compiled together. */
-export function menuImplementations(flows: ReadonlyMap<string, Flow>, calendar: Calendar): MenuImplementations {
+/** Evaluates the values of a flow. */
+export interface ValueReader {
+  expression(source: string): Expression;
+  /** A text in the caller's language. */
+  print(text: Text, context: JsonObject): string;
+}
+
+/** Compiles what it reads once. */
+export function valueReader(scope: Pick<FlowScope, 'expression' | 'phrase' | 'findLang'>): ValueReader {
   const expressions = new Map<string, Expression>();
-  const expression = (source: string): Expression => {
-    const known = expressions.get(source);
-    if (known) return known;
-    const made = compileExpression(source, calendar);
-    expressions.set(source, made);
-    return made;
+  const phrases = new Map<Text, Phrase>();
+  return {
+    expression: (source) => {
+      const expression = expressions.get(source) ?? scope.expression(source);
+      expressions.set(source, expression);
+      return expression;
+    },
+    print: (text, context) => {
+      const phrase = phrases.get(text) ?? scope.phrase(text);
+      phrases.set(text, phrase);
+      return phrase.render(context, scope.findLang(context));
+    },
   };
+}
+
+/** Implements the menu machine's functions over the variables of all flows compiled together. */
+export function menuImplementations(
+  flows: ReadonlyMap<string, Flow>,
+  readers: ReadonlyMap<string, ValueReader>,
+): MenuImplementations {
+  // Conditions are the same in all of them.
+  const { expression } = [...readers.values()][0]!;
   const fit = (flow: string, name: string, value: Json): Json => {
     const max = flows.get(flow)?.vars?.[name]?.max;
     if (max === undefined) return value;
@@ -92,10 +126,10 @@ export function menuImplementations(flows: ReadonlyMap<string, Flow>, calendar: 
   };
   return {
     holds: (condition, scope) => truthy(expression(condition).evaluate(scope as JsonObject)),
-    evaluate: (values, scope, flow) => {
+    evaluate: (values, scope, flow, by = flow) => {
+      const reader = readers.get(by)!;
       const out: Record<string, Json> = {};
-      for (const name in values)
-        out[name] = fit(flow, name, evaluateValue(values[name]!, scope as JsonObject, expression));
+      for (const name in values) out[name] = fit(flow, name, evaluateValue(values[name]!, scope as JsonObject, reader));
       return out;
     },
     fit: (flow, variable, value) => fit(flow, variable, value as Json),
@@ -108,29 +142,30 @@ function listError(flow: string, name: string, { max, items }: { readonly max: n
   return new TwinlineError('ERR_EXPRESSION', problem);
 }
 
-/** Evaluates the expressions in values, at any depth: the input of a service. */
-export function evaluateValues(
-  values: Values,
-  scope: JsonObject,
-  expression: (source: string) => Expression,
-): JsonObject {
+/** Evaluates the expressions and texts in values, at any depth: the input of a service. */
+export function evaluateValues(values: Values, scope: JsonObject, reader: ValueReader): JsonObject {
   const out: Record<string, Json> = {};
-  for (const name in values) out[name] = evaluateValue(values[name]!, scope, expression);
+  for (const name in values) out[name] = evaluateValue(values[name]!, scope, reader);
   return out;
 }
 
-function evaluateValue(value: Json, scope: JsonObject, expression: (source: string) => Expression): Json {
-  if (typeof value === 'string') return value.startsWith('=') ? expression(value.slice(1)).evaluate(scope) : value;
-  if (Array.isArray(value)) return value.map((item) => evaluateValue(item, scope, expression));
-  if (typeof value === 'object' && value !== null) return evaluateValues(value as Values, scope, expression);
-  return value;
+function evaluateValue(value: Json, scope: JsonObject, reader: ValueReader): Json {
+  if (typeof value === 'string')
+    return value.startsWith('=') ? reader.expression(value.slice(1)).evaluate(scope) : value;
+  if (Array.isArray(value)) return value.map((item) => evaluateValue(item, scope, reader));
+  if (typeof value !== 'object' || value === null) return value;
+  const text = findText(value);
+  return text === undefined ? evaluateValues(value as Values, scope, reader) : reader.print(text, scope);
 }
 
-/** The sources of all expressions in these values, to check them before running. */
-export function listExpressions(value: Json): string[] {
-  if (typeof value === 'string') return value.startsWith('=') ? [value.slice(1)] : [];
+/** The variables that these values read. */
+export function listRead(value: Json): string[] {
+  if (typeof value === 'string') return value.startsWith('=') ? [...compileExpression(value.slice(1)).names] : [];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap((item) => listExpressions(item as Json));
+  const text = findText(value);
+  if (text === undefined) return Object.values(value).flatMap((item) => listRead(item as Json));
+  const words = typeof text === 'string' ? [text] : Object.values(text);
+  return words.flatMap((source) => compileTemplate(source).paths.map(({ root }) => root));
 }
 
 /** An error of the flow `name`, with advice. */

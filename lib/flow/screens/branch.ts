@@ -33,7 +33,7 @@ export const branch: ScreenKind<BranchScreen> = {
   state: (screen, place) => ({
     meta: meta(place, screen),
     ...entryTrack(screen),
-    always: buildTransitions(place, screen.branch, { guard: 'when', action: 'go' }),
+    always: buildTransitions(place, screen.branch, { slot: 'branch', guard: 'when', action: 'go' }),
   }),
   behaviour: SILENT,
 

@@ -78,17 +78,18 @@ export const call: ScreenKind<CallScreen> = {
   targets: ({ done, fail }) => [...listWays(done), ...listWays(fail)].map(({ to }) => to),
 
   state: (screen, place) => ({
-    meta: { ...meta(place, screen), with: screen.with ?? {} },
+    meta: { ...meta(place, screen), of: place.flow, with: screen.with ?? {} },
     ...entryTrack(screen),
     invoke: {
       id: place.path,
       src: screen.service,
       onDone: buildTransitions(place, screen.done, {
+        slot: 'done',
         guard: 'answered',
         action: 'receive',
         ...(screen.save !== undefined && { save: screen.save }),
       }),
-      onError: buildTransitions(place, screen.fail, { guard: 'failed', action: 'giveUp' }),
+      onError: buildTransitions(place, screen.fail, { slot: 'fail', guard: 'failed', action: 'giveUp' }),
     },
   }),
   behaviour: SILENT,

@@ -81,7 +81,7 @@ export function callingState(
     of: id,
     at: place.path,
     vars,
-    ...(screen.with && { with: screen.with }),
+    ...(screen.with && { with: screen.with, by: place.flow }),
     ...(isWalled && { barrier: true }),
   };
   return { ...state, entry: [...entry, { type: 'enterFlow', params }], always: [{ target }] };
@@ -94,6 +94,7 @@ export const returnEvent = (path: string): string => `return.${path}`;
 export function returningWays(screen: FlowScreen, place: ScreenPlace): StateConfig[] {
   const inside = { ...place, waits: true, target: (id: string) => `.${place.target(id)}` };
   return buildTransitions(inside, screen.done, {
+    slot: 'done',
     guard: 'returned',
     action: 'leaveFlow',
     ...(screen.save !== undefined && { save: screen.save }),

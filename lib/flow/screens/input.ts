@@ -59,7 +59,8 @@ export const input: ScreenKind<InputScreen> = {
 
   state: (screen, place) => {
     const { save, to, set, attempts } = screen;
-    const accepted = transitionTo(place, { to, save, from: place.id, ...(set && { set }) }, 'keep');
+    const tried = place.isRefusable ? { tried: place.id } : {};
+    const accepted = transitionTo(place, { to, save, from: place.id, ...(set && { set }), ...tried }, 'keep');
     const text: StateConfig[] = [{ guard: { type: 'accepted' }, ...accepted }];
     if (attempts !== undefined && screen.else !== undefined)
       text.push({
@@ -67,7 +68,21 @@ export const input: ScreenKind<InputScreen> = {
         ...transitionTo(place, { to: screen.else }, 'go'),
       });
     text.push({ actions: [{ type: 'refuse' }] });
-    return { meta: meta(place, screen), ...entryTrack(screen), on: { ...interactiveEvents(screen, place), text } };
+    const last =
+      place.isRefusable && attempts !== undefined && screen.else !== undefined
+        ? {
+            always: {
+              guard: { type: 'spent', params: { attempts } },
+              ...transitionTo(place, { to: screen.else }, 'go'),
+            },
+          }
+        : {};
+    return {
+      meta: meta(place, screen),
+      ...entryTrack(screen),
+      ...last,
+      on: { ...interactiveEvents(screen, place), text },
+    };
   },
 
   behaviour: (screen, scope) => {
@@ -80,7 +95,8 @@ export const input: ScreenKind<InputScreen> = {
       listsExit: false,
       show: (context, lang) => {
         const printed = addTo(context);
-        const above = scope.isRefused(context) && error ? `${error.render(printed, lang)}\n` : '';
+        const refusal = scope.isRefused(context) ? (scope.findRefusal(context) ?? error) : undefined;
+        const above = refusal ? `${refusal.render(printed, lang)}\n` : '';
         return { text: above + text.render(printed, lang), lines: [] };
       },
       read: (answering) => {

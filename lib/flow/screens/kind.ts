@@ -83,6 +83,8 @@ export interface ScreenPlace {
   target(id: string): string;
   /** Whether nothing behind that screen is remembered (`back: false`). */
   isWall(id: string): boolean;
+  /** Whether a way of the flow may refuse its answer later. */
+  readonly isRefusable: boolean;
 }
 
 /** A text in all languages of its flow. */
@@ -97,6 +99,8 @@ export interface ScreenScope {
   expression(source: string): Expression;
   /** Whether the last answer on this screen was refused: its error is shown above the text. */
   isRefused(context: JsonObject): boolean;
+  /** The words of the way that has refused the last answer, where one did. */
+  findRefusal(context: JsonObject): Phrase | undefined;
   /** Whether a variable lives only inside the turn. */
   isSecret(name: string): boolean;
   /** The caller's language. */

@@ -13,7 +13,7 @@ export interface MenuScreen extends AskingScreen {
   readonly error?: Text;
 }
 
-export interface Option extends Omit<Way, 'track'> {
+export interface Option extends Omit<Way, 'track' | 'error'> {
   readonly id: string;
   readonly text: Text;
   /** What the caller types instead of the number. */

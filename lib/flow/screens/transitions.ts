@@ -1,6 +1,6 @@
 // Parts of machine states that several kinds of screens share: transitions, and their steps for diagrams and coverage.
 
-import { listWays, type Values, type Way } from '../format/way.ts';
+import { listWays, nameWay, type Values, type Way } from '../format/way.ts';
 import type { AnyScreen, DrawnStep, ScreenPlace, StateConfig } from './kind.ts';
 
 export const trackAction = (name: string) => ({ type: 'track', params: { name } });
@@ -11,7 +11,7 @@ export const entryTrack = (screen: AnyScreen) =>
 /** A transition to a screen, with the action that leaves the current one. */
 export function transitionTo(
   place: ScreenPlace,
-  way: { to: string; set?: Values; save?: string; track?: string; from?: string },
+  way: { to: string; set?: Values; save?: string; track?: string; from?: string; tried?: string },
   action: string,
 ): StateConfig {
   const params = {
@@ -20,6 +20,7 @@ export function transitionTo(
     ...(place.isWall(way.to) && { barrier: true }),
     ...(way.save !== undefined && { save: way.save }),
     ...(way.set && { set: way.set }),
+    ...(way.tried !== undefined && { tried: way.tried }),
   };
   const track = way.track === undefined ? [] : [trackAction(way.track)];
   // A self-transition does not re-enter the state: a call would not be repeated.
@@ -35,12 +36,21 @@ export function transitionTo(
 export function buildTransitions(
   place: ScreenPlace,
   ways: string | readonly Way[],
-  by: { guard: string; action: string; save?: string },
+  by: { slot: string; guard: string; action: string; save?: string },
 ): StateConfig[] {
-  return listWays(ways).map(({ when, ...way }) => ({
-    ...(when !== undefined && { guard: buildGuard(place, when, by) }),
-    ...transitionTo(place, { ...way, ...(by.save !== undefined && { save: by.save }) }, by.action),
-  }));
+  return listWays(ways).map(({ when, error, ...way }, at) => {
+    const { actions, ...to } = transitionTo(
+      place,
+      { ...way, ...(by.save !== undefined && { save: by.save }) },
+      by.action,
+    );
+    const refusal = { type: 'sendBack', params: { screen: way.to, why: nameWay(place.id, by.slot, at) } };
+    return {
+      ...(when !== undefined && { guard: buildGuard(place, when, by) }),
+      ...to,
+      actions: error === undefined ? actions : [...(actions as readonly unknown[]), refusal],
+    };
+  });
 }
 
 function buildGuard(place: ScreenPlace, condition: string, { guard, save }: { guard: string; save?: string }) {

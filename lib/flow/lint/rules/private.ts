@@ -36,6 +36,15 @@ export const privateRules: readonly LintRule[] = [
         const message = `${capitalize(describePlace(part.pointer))} passes the private variable "${name}" to ${keeper}, which is not private.`;
         yield { pointer: part.pointer, message, fix: `Make ${keeper} private too: "private": true.` };
       }
+      for (const { pointer, into, compiled } of lint.parts.wordings) {
+        const name = compiled.ok
+          ? compiled.value.paths.find(({ root }) => isPrivate(lint.vars.get(root)))?.root
+          : undefined;
+        const keeper = name === undefined || into === 'output' ? undefined : findKeeper(lint, { into }, isHidden);
+        if (keeper === undefined) continue;
+        const message = `${capitalize(describePlace(pointer))} passes the private variable "${name}" to ${keeper}, which is not private.`;
+        yield { pointer, message, fix: `Make ${keeper} private too: "private": true.` };
+      }
       for (const [id, screen] of lint.graph.screens) {
         const copy = findCopy(lint, screen, id);
         if (!copy) continue;

@@ -6,6 +6,7 @@ import type { Template } from '../../expression/template.ts';
 import type { InputScreen, Screen, Variable } from '../../format/flow.ts';
 import { capitalize, describePlace, type Mend, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
+import { findText } from '../../format/way.ts';
 import type { VariableWrite } from '../parts.ts';
 import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 import { isKnown, jsonShape, KIND_WORDS, type KnownShape, type Shape, UNKNOWN } from '../shapes.ts';
@@ -114,9 +115,8 @@ function writtenShape(
 }
 
 function valueShape(value: Json, shapes: ReadonlyMap<string, Shape>): Shape {
-  return typeof value === 'string' && value.startsWith('=')
-    ? expressionShape(value.slice(1), shapes)
-    : jsonShape(value, '');
+  if (typeof value === 'string' && value.startsWith('=')) return expressionShape(value.slice(1), shapes);
+  return findText(value) === undefined ? jsonShape(value, '') : TEXT;
 }
 
 const TEXT: Shape = { kind: 'text', isSure: true };

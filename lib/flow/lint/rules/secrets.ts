@@ -185,7 +185,7 @@ function isSecret({ vars }: Lint, name: string): boolean {
 /** Where a value ends, if that is a place that outlives the turn and that `hides` says nothing of. */
 export function findKeeper(
   lint: Lint,
-  { into }: ExpressionPart,
+  { into }: Pick<ExpressionPart, 'into'>,
   hides = (variable: Variable | undefined) => variable?.secret === true,
 ): string | undefined {
   if (into === 'output') return 'the output of the flow';

@@ -24,6 +24,17 @@ export const textRules: readonly LintRule[] = [
     find: ({ parts }) => wordingFaults(parts.wordings, true),
   },
   {
+    code: 'broken-text',
+    severity: 'error',
+    means: 'a value with "=text" is no text',
+    *find({ parts }) {
+      for (const { pointer } of parts.brokenTexts) {
+        const message = `${capitalize(describePlace(pointer))} has "=text", and is no text: it needs that one key, with a text or a text for each language.`;
+        yield { pointer, message, fix: 'Write { "=text": { "en": "..." } }.' };
+      }
+    },
+  },
+  {
     code: 'accept',
     severity: 'error',
     means: 'an input rule is invalid, or accepts nothing',

@@ -48,6 +48,25 @@ export const wayRules: readonly LintRule[] = [
     },
   },
   {
+    code: 'lost-error',
+    severity: 'error',
+    means: 'a way has an error, and leads to a screen that asks for no answer',
+    *find({ flow, parts }) {
+      for (const { pointer, ways } of parts.ways)
+        for (const [at, { to, error }] of ways.entries()) {
+          const type = flow.screens[to]?.type;
+          if (error === undefined || type === undefined || type === 'input') continue;
+          const place = `${pointer}/${at}`;
+          const message = `${capitalize(describePlace(place))} refuses an answer with an "error", and "${to}" is a screen of the type "${type}", which asks for none.`;
+          yield {
+            pointer: `${place}/error`,
+            message,
+            fix: 'Lead to the "input" screen of the answer, or remove "error".',
+          };
+        }
+    },
+  },
+  {
     code: 'constant-when',
     severity: 'warning',
     means: 'a condition without variables is constant',
