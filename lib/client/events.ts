@@ -1,6 +1,6 @@
 // Streams of server-sent events: read however their bytes are cut, and gone on with after each cut from the last event.
 
-import type { Clock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
 import { ConnectionError } from './errors.ts';
 import { type ClientOptions, findWait, untilAborted } from './requests.ts';
 
@@ -33,11 +33,7 @@ interface Followed extends ListenOptions {
 /** Yields each event once, in order. Throws what is final, and any error after too many tries in which nothing was heard. */
 export async function* followEvents(
   { name, after, connect, last, signal, onConnected }: Followed,
-  {
-    tries: most = 12,
-    silenceMs = 45_000,
-    clock,
-  }: Omit<ClientOptions, 'credential'> & { readonly clock: Pick<Clock, 'wait'> },
+  { tries: most = 12, silenceMs = 45_000, clock = systemClock }: ClientOptions,
 ): AsyncGenerator<NumberedEvent, void, undefined> {
   let position = after;
   for (let tries = 0; ; ) {
