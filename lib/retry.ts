@@ -32,6 +32,12 @@ export function retryDelay(
   return jitter === 0 ? delay : delay * (1 - jitter * random());
 }
 
+/** Milliseconds that a Retry-After asks to wait, which is seconds or a date; undefined where it is neither. */
+export function readRetryAfter(text: string, now: number): number | undefined {
+  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : Math.max(0, Date.parse(text) - now);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
 /** For a store that may recover soon. */
 const STORE_BACKOFF: Backoff = { firstMs: 50, maxMs: 1_000 };
 

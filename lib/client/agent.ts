@@ -1,7 +1,6 @@
 // The agent service: messages, and replies that are read to their end over any number of connections.
 
 import type { FrameData, FrameName } from '../agent/run/frame-data.ts';
-import { systemClock } from '../clock.ts';
 import type { ApiSchemas } from './api.ts';
 import { ConnectionError, ProblemError } from './errors.ts';
 import { followEvents, type ListenOptions } from './events.ts';
@@ -58,7 +57,6 @@ interface ReplySource {
  * typeof agent.sendMessage; // → 'function'
  */
 export function agentClient(options: ClientOptions): AgentClient {
-  const { clock = systemClock } = options;
   const { ask, send, open } = openRequests(options, (token) => ({
     Authorization: `Bearer ${token}`,
     'X-Auth-Type': 'ucan',
@@ -74,7 +72,7 @@ export function agentClient(options: ClientOptions): AgentClient {
     }
     async function* iterate(): AsyncGenerator<ReplyFrame, void, undefined> {
       const followed = { name: 'The reply', after, connect, last: 'done', ...following };
-      for await (const { n, event, data } of followEvents(followed, { ...options, clock })) {
+      for await (const { n, event, data } of followEvents(followed, options)) {
         const frame = { n, event, data: JSON.parse(data) } as ReplyFrame;
         if (frame.event === 'run') source.runId = frame.data.runId;
         yield frame;

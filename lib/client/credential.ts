@@ -1,5 +1,7 @@
 // The credential of requests: kept while it is good, and made anew by a function of the caller.
 
+import { TwinlineError } from '../errors.ts';
+
 /** An API key or an invocation; `expiresAt`, in milliseconds since 1970: when another one is needed, if not before. */
 export type ClientCredential = string | { readonly value: string; readonly expiresAt?: number };
 
@@ -16,7 +18,8 @@ export function keepCredential(make: MakeCredential, now: () => number): (refuse
     const made = await make();
     const next = { expiresAt: Number.POSITIVE_INFINITY, ...(typeof made === 'string' ? { value: made } : made) };
     // The error of `fetch` would quote it.
-    if (!SENDABLE.test(next.value)) throw new TypeError('The credential has a character that a header cannot have.');
+    if (!SENDABLE.test(next.value))
+      throw new TwinlineError('ERR_INPUT', 'The credential has a character that a header cannot have.');
     return next;
   }
 

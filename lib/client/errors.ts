@@ -1,5 +1,6 @@
 // What requests fail with: a refusal of the server, or no answer. Neither holds a credential.
 
+import { readRetryAfter } from '../retry.ts';
 import type { ApiSchemas } from './api.ts';
 
 /** Codes of answers that bring none: those of the agent service, and of proxies. */
@@ -47,7 +48,7 @@ export class ProblemError extends Error {
     this.status = answer.status;
     this.code = (problem.code ?? CODES[answer.status as keyof typeof CODES] ?? 'unknown') as ProblemCode;
     this.details = (problem.details ?? []) as ProblemError['details'];
-    this.retryAfterMs = readWait(answer.headers.get('retry-after'));
+    this.retryAfterMs = readRetryAfter(answer.headers.get('retry-after') ?? '', Date.now());
     this.body = body;
   }
 }
@@ -71,10 +72,4 @@ export async function readProblem(request: string, answer: Response): Promise<Pr
 
 function isRecord(value: unknown): value is ProblemError['body'] {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-// Seconds, or a date.
-function readWait(text: string | null): number | undefined {
-  const ms = /^\d+$/.test(text ?? '') ? Number(text) * 1_000 : Math.max(0, Date.parse(text ?? '') - Date.now());
-  return Number.isNaN(ms) ? undefined : ms;
 }

@@ -1,6 +1,7 @@
 // Streams of server-sent events: read however their bytes are cut, and gone on with after each cut from the last event.
 
-import type { Clock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
+import { readEvents } from '../event-stream.ts';
 import { ConnectionError } from './errors.ts';
 import { type ClientOptions, findWait, untilAborted } from './requests.ts';
 
@@ -33,11 +34,7 @@ interface Followed extends ListenOptions {
 /** Yields each event once, in order. Throws what is final, and any error after too many tries in which nothing was heard. */
 export async function* followEvents(
   { name, after, connect, last, signal, onConnected }: Followed,
-  {
-    tries: most = 12,
-    silenceMs = 45_000,
-    clock,
-  }: Omit<ClientOptions, 'credential'> & { readonly clock: Pick<Clock, 'wait'> },
+  { tries: most = 12, silenceMs = 45_000, clock = systemClock }: ClientOptions,
 ): AsyncGenerator<NumberedEvent, void, undefined> {
   let position = after;
   for (let tries = 0; ; ) {
@@ -48,24 +45,33 @@ export async function* followEvents(
       const timer = setTimeout(silent, silenceMs);
       return untilAborted(work, ends).finally(() => clearTimeout(timer));
     };
-    const hear = async (reading: ChunkReading) => {
-      const chunk = await watch(reading).catch((error) => {
+    async function* readChunks({ body }: Response) {
+      const reader = body!.getReader();
+      try {
+        for (;;) {
+          const { value, done } = await watch(reader.read());
+          if (done) return;
+          tries = 0;
+          yield value;
+        }
+      } catch (error) {
         throw new ConnectionError(name, 'the stream was cut off', error);
-      });
-      if (!chunk.done) tries = 0;
-      return chunk;
-    };
+      } finally {
+        await reader.cancel().catch(() => {});
+      }
+    }
     let failure: unknown = new ConnectionError(name, 'the stream ended');
     try {
       const answer = await watch(connect(position, ends));
       onConnected?.(true);
-      for await (const event of readEvents(answer, hear)) {
-        const isNew = position === undefined || event.n > position;
-        position = isNew ? event.n : position;
-        // `ready` tells where a stream begins that was asked for without a number.
-        if (!isNew || event.event === 'ready') continue;
-        yield event;
-        if (event.event === last) return;
+      for await (const { id, event, data } of readEvents(readChunks(answer))) {
+        const n = /^\d+$/.test(id) ? Number(id) : -1;
+        if (n <= (position ?? -1)) continue;
+        position = n;
+        // That tells where a stream begins that was asked for without a number.
+        if (event === 'ready') continue;
+        yield { n, event, data };
+        if (event === last) return;
       }
     } catch (error) {
       failure = error;
@@ -78,43 +84,5 @@ export async function* followEvents(
     onConnected?.(false);
     await clock.wait(wait, signal);
     signal?.throwIfAborted();
-  }
-}
-
-type ChunkReading = ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>;
-
-/** Yields the events of an answer that have a number; each reading goes through `hear`. */
-export async function* readEvents(
-  answer: Response,
-  hear: (reading: ChunkReading) => ChunkReading,
-): AsyncGenerator<NumberedEvent, void, undefined> {
-  const reader = answer.body!.getReader();
-  const decoder = new TextDecoder();
-  const end = /\r\n|\n|\r(?!$)/g;
-  let [rest, n, event, data] = ['', Number.NaN, '', ''];
-  try {
-    for (;;) {
-      const { value, done } = await hear(reader.read());
-      if (done) return;
-      // What is left of before has no end of a line, but for a first half at its end.
-      let begin = 0;
-      end.lastIndex = Math.max(0, rest.length - 1);
-      rest += decoder.decode(value, { stream: true });
-      for (let found = end.exec(rest); found; found = end.exec(rest)) {
-        const line = rest.slice(begin, found.index);
-        begin = end.lastIndex;
-        const [, field, text = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line)!;
-        if (field === 'event') event = text;
-        else if (field === 'data') data += `${text}\n`;
-        else if (field === 'id') n = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-        if (line !== '') continue;
-        if (data !== '' && n >= 0) yield { n, event, data: data.slice(0, -1) };
-        [n, event, data] = [Number.NaN, '', ''];
-        end.lastIndex = begin;
-      }
-      rest = rest.slice(begin);
-    }
-  } finally {
-    await reader.cancel().catch(() => {});
   }
 }

@@ -1,11 +1,14 @@
 // Requests by the line of their route: with a credential, tried again where that is safe, and with errors of two kinds.
 
 import { type Clock, systemClock } from '../clock.ts';
+import { TwinlineError } from '../errors.ts';
+import { requireGiven } from '../given.ts';
 import { type Backoff, retryDelay } from '../retry.ts';
 import type { Routes } from './api.ts';
 import { keepCredential, type MakeCredential } from './credential.ts';
 import { ConnectionError, ProblemError, readProblem } from './errors.ts';
 
+/** The server of a client, and how it is asked. */
 export interface ClientOptions {
   /** Address of the server, such as `https://twins.example.com`. @default that of the page */
   readonly url?: string;
@@ -42,9 +45,13 @@ const MAX_WAIT_MS = 60_000;
 
 /** Makes the requests of a client; `authorize` gives the headers of a credential. `open` sends once. */
 export function openRequests(options: ClientOptions, authorize: (credential: string) => Record<string, string>) {
+  requireGiven('make a client', options, { credential: 'function' });
   const { url = '', tries: most = 3, clock = systemClock } = options;
   if (url === '' && !('location' in globalThis))
-    throw new TypeError('Outside of a browser a client needs the option `url`, such as http://127.0.0.1:3000.');
+    throw new TwinlineError(
+      'ERR_CONFIG',
+      'Cannot make a client: outside of a page it needs a `url`, such as http://h:3000.',
+    );
   const findCredential = keepCredential(options.credential, () => clock.now());
   type Outgoing = ReturnType<typeof makeRequest>;
 

@@ -1,10 +1,10 @@
 // The domain service: its routes, and the feed of what happens to twins.
 
-import { systemClock } from '../clock.ts';
 import type { ApiSchemas } from './api.ts';
 import { followEvents, type ListenOptions } from './events.ts';
 import { type ClientOptions, openRequests, type Requests } from './requests.ts';
 
+/** Which events to hear. */
 export interface EventOptions extends ListenOptions {
   /** The `seq` of the last event that is known; 0 from the beginning. @default what happens from now on */
   readonly after?: number;
@@ -14,6 +14,7 @@ export interface EventOptions extends ListenOptions {
   readonly did?: string;
 }
 
+/** A client of the domain service. */
 export interface TwinsClient extends Requests {
   /** What happens to twins, without an end: after a cut it goes on from the last event, also on a server that has restarted. */
   events(options?: EventOptions): AsyncIterable<ApiSchemas['Event']>;
@@ -26,7 +27,6 @@ export interface TwinsClient extends Requests {
  * typeof twins.events; // → 'function'
  */
 export function twinsClient(options: ClientOptions): TwinsClient {
-  const { clock = systemClock } = options;
   const { ask, send, open } = openRequests(options, (key) => ({ Authorization: `Bearer ${key}` }));
   return {
     ask,
@@ -37,7 +37,7 @@ export function twinsClient(options: ClientOptions): TwinsClient {
       const connect = (position: number | undefined, signal: AbortSignal) =>
         open('GET /v1/events', { query: { after: position, types: types?.join(), did }, headers, signal });
       const followed = { name: 'GET /v1/events', after, connect, ...following };
-      for await (const { data } of followEvents(followed, { ...options, clock })) yield JSON.parse(data);
+      for await (const { data } of followEvents(followed, options)) yield JSON.parse(data);
     },
   };
 }

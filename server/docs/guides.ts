@@ -23,6 +23,7 @@ export const GUIDES = {
   stacks: ['In your stack', 'runtimes, bundlers, test runners and frameworks that import the engine'],
   api: ['Every name', 'what each import of the package gives, with its types and what they mean'],
   twins: ['Twins and votes', 'protocols, domains, proposals, credits'],
+  client: ['A client for TypeScript', 'chats, twins and their events from browsers and Node'],
   agent: ['The agent service', 'chats, streams, sockets, models, tools'],
   plugins: ['Writing plugins', 'routes, tools, gates and events of the agent service'],
   extending: ['Extending a server', 'telecom dialects, stores, responders and lint rules of your own'],

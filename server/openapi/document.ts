@@ -95,7 +95,8 @@ function withReferences(value: unknown, names: ReadonlyMap<unknown, string>, sel
   const pattern = typeof parts.format === 'string' ? PATTERNS[parts.format] : undefined;
   if (pattern !== undefined && !('pattern' in parts)) return { ...parts, pattern };
   // Generators of clients make an object without any members of one that does not say that it is open.
-  const isOpen = parts.type === 'object' && !('properties' in parts) && !('additionalProperties' in parts);
+  const isObject = [parts.type].flat().includes('object');
+  const isOpen = isObject && !('properties' in parts) && !('additionalProperties' in parts);
   return isOpen ? { ...parts, additionalProperties: true } : parts;
 }
 

@@ -1,11 +1,9 @@
-// Replies that clients read over connections that are cut: at every byte of the first one, and at random ones of several. And the events
-// of a stream, however its bytes are cut and its lines are ended.
+// Replies that clients read over connections that are cut: at every byte of the first one, and at random ones of several.
 
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ResponderPart } from '../../lib/agent/responder.ts';
-import { readEvents } from '../../lib/client/events.ts';
 import { agentClient, ConnectionError, ProblemError, type ReplyFrame } from '../../lib/client/index.ts';
 import { SimulatedClock } from '../../lib/clock.ts';
 import { mintInvocation } from '../../lib/delegation/tokens.ts';
@@ -207,34 +205,6 @@ test('a token that ends in the middle of a reply is made anew, once for each req
       await own.close();
     }
   });
-});
-
-test('events are read however their bytes are cut and their lines end; what has no number is none', async () => {
-  const data = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 5 });
-  const cuts = fc.array(fc.nat(400), { maxLength: 8 });
-  const ends = fc.constantFrom('\n', '\r\n', '\r');
-  await fc.assert(
-    fc.asyncProperty(data, cuts, ends, async (texts, places, end) => {
-      const frames = texts.map((text, at) => `event: message\nid: ${at + 1}\ndata: ${JSON.stringify(text)}\n\n`);
-      const whole = `: still here\n\n${frames.join(':\n\nevent\n\n')}event: shutdown\ndata: {}\n\nid: 9\ndata:cut`;
-      const bytes = new TextEncoder().encode(whole.replaceAll('\n', end));
-      const stops = [...places.filter((place) => place < bytes.length).sort((a, b) => a - b), bytes.length];
-      const body = new ReadableStream<Uint8Array>({
-        start(controller) {
-          for (const [at, stop] of stops.entries()) controller.enqueue(bytes.slice(stops[at - 1] ?? 0, stop));
-          controller.close();
-        },
-      });
-      const read: unknown[] = [];
-      for await (const { n, event, data: said } of readEvents(new Response(body), (reading) => reading))
-        read.push([n, event, JSON.parse(said)]);
-      assert.equal(
-        read,
-        texts.map((text, at) => [at + 1, 'message', text]),
-      );
-    }),
-    { numRuns: 100 },
-  );
 });
 
 test.run();

@@ -298,7 +298,7 @@ test('a signal ends a request wherever it is: at the credential, at the answer, 
 });
 
 test('outside of a browser a client needs an address, and says so at once', () => {
-  assert.throws(() => agentClient({ credential: () => 'a' }), /needs the option `url`/);
+  assert.throws(() => agentClient({ credential: () => 'a' }), /outside of a page it needs a `url`/);
 });
 
 test.run();

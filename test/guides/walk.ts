@@ -78,8 +78,9 @@ const STEPS: { readonly [Kind in Kinds]: Step<Kind> } = {
 
   async elsewhere() {},
 
-  async write({ folder }, { file, pointer, text }) {
-    const path = join(folder, file);
+  async write(place, { file, pointer, text: named }) {
+    const path = join(place.folder, file);
+    const text = place.text(named);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, pointer === '' ? `${text}\n` : withPart(readFileSync(path, 'utf8'), pointer, JSON.parse(text)));
   },

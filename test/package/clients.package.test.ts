@@ -3,7 +3,7 @@
 
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -21,8 +21,9 @@ import { parseKeyring } from '../../lib/keyring.ts';
 import { framesOf, ground, newSession, say, shownText } from '../agent/ground.ts';
 import { cosmosSet } from '../gateway/cosmos-set.ts';
 import { withGateway } from '../server/gateway/place.ts';
-import { domainClient, headersOf, writeKeys } from '../server/support/domain-client.ts';
-import { withServer } from '../server/support/serve.ts';
+import { domainClient, headersOf, keyOf, writeKeys } from '../server/support/domain-client.ts';
+import { type Served, withServer } from '../server/support/serve.ts';
+import { builtPackage } from '../support/build.ts';
 import { faultProxy, PASS } from '../support/fault-proxy.ts';
 import { withFolder } from '../support/process.ts';
 import { skipped } from '../support/skip.ts';
@@ -32,6 +33,7 @@ import { ROOT } from './manifest.ts';
 const test = suite('clients of others');
 
 const TOOLS = [
+  '@hey-api/openapi-ts@0.99.0',
   'anthropic2@npm:@ai-sdk/anthropic@2.0.45',
   'anthropic4@npm:@ai-sdk/anthropic@4.0.104',
   'eventsource-parser@3.1.1',
@@ -99,31 +101,128 @@ const none = await GET('/v1/domains/{did}', { params: { path: { did: 'did:ixo:en
 console.log(JSON.stringify([n, changed.data.properties.n, changed.data.metadata.colour, proposed.data?.status, none.error?.error.code]));
 `;
 
+/** Writes the document of a server into the folder, and the types that openapi-typescript makes of it as `api.d.ts`. */
+async function writeDocument({ ask }: Pick<Served, 'ask'>): Promise<string> {
+  const { text } = await ask('/openapi.json');
+  writeFileSync(join(folder, 'openapi.json'), text);
+  run(process.execPath, [tool('openapi-typescript/bin/cli.js'), 'openapi.json', '-o', 'api.d.ts']);
+  return text;
+}
+
+/** Compiles a program in the folder as strictly as the compiler can. */
+function compile(file: string, options: readonly string[] = ['--exactOptionalPropertyTypes']): void {
+  const strict = ['--strict', '--noUncheckedIndexedAccess', '--skipLibCheck'];
+  const modules = ['--module', 'nodenext', '--moduleResolution', 'nodenext', '--target', 'es2022'];
+  const lib = ['--lib', 'es2022,dom,dom.iterable'];
+  const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
+  run(process.execPath, [tool('typescript/bin/tsc'), ...strict, ...modules, ...lib, ...types, ...options, file]);
+}
+
+/** What a compiled program of the folder prints, as JSON, with the address of a server and the key of an operator. */
+async function outputOf(program: string, url: string): Promise<unknown> {
+  const env = { ...process.env, API_URL: url, API_KEY: keyOf('operator') };
+  const { stdout } = await promisify(execFile)(process.execPath, [program], { cwd: folder, env });
+  return JSON.parse(stdout);
+}
+
 test('a TypeScript client that openapi-typescript makes compiles strictly, and writes the free objects of twins', () =>
   withFolder((keys) =>
-    withServer({ env: { API_KEYS_FILE: writeKeys(keys) } }, async ({ url, ask }) => {
-      const apiKey = headersOf('operator').authorization!.replace('Bearer ', '');
-      writeFileSync(join(folder, 'openapi.json'), (await ask('/openapi.json')).text);
+    withServer({ env: { API_KEYS_FILE: writeKeys(keys) } }, async (server) => {
+      await writeDocument(server);
       writeFileSync(join(folder, 'client.ts'), CLIENT);
-      run(process.execPath, [tool('openapi-typescript/bin/cli.js'), 'openapi.json', '-o', 'api.d.ts']);
-      const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--skipLibCheck'];
-      const modules = [
-        '--module',
-        'nodenext',
-        '--moduleResolution',
-        'nodenext',
-        '--target',
-        'es2022',
-        '--lib',
-        'es2022,dom,dom.iterable',
-      ];
-      const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
-      run(process.execPath, [tool('typescript/bin/tsc'), ...strict, ...modules, ...types, 'client.ts']);
-      const env = { ...process.env, API_URL: url, API_KEY: apiKey };
-      const { stdout } = await promisify(execFile)(process.execPath, ['client.js'], { cwd: folder, env });
-      assert.equal(JSON.parse(stdout), [1, 2, 'red', 'open', 'not-found']);
+      compile('client.ts');
+      assert.equal(await outputOf('client.js', server.url), [1, 2, 'red', 'open', 'not-found']);
     }),
   ));
+
+const GENERATED = `
+import { createClient } from './generated/client/index.js';
+import { changeDomain, createDomain, createProtocol, getDomain, proposeDomain } from './generated/sdk.gen.js';
+
+const client = createClient({ baseUrl: process.env.API_URL!, auth: () => process.env.API_KEY! });
+const made = { client, throwOnError: true } as const;
+const alsoKnownAs = 'did:ixo:protocol/generated';
+const protocol = await createProtocol({ ...made, body: { type: 'Protocol', alsoKnownAs, properties: { n: 'number', more: { type: 'object' } } } });
+const body = { type: 'Organisation', class: protocol.data.did, metadata: { name: 'Typed', colour: 'red' }, properties: { n: 1, more: { a: [1] } } };
+const { data: { did, properties } } = await createDomain({ ...made, body });
+const path = { did };
+const changed = await changeDomain({ ...made, path, headers: { 'If-Match': '*' }, body: { properties: { n: 2 } } });
+const proposed = await proposeDomain({ ...made, path, body: { kind: 'verify', package: { any: { thing: 1 } } } });
+const none = await getDomain({ client, path: { did: 'did:ixo:entity:none' } });
+const code = none.error && 'success' in none.error ? none.error.error.code : undefined;
+console.log(JSON.stringify([properties.n, changed.data.properties.n, changed.data.metadata.colour, proposed.data.status, code]));
+`;
+
+test('a client that @hey-api/openapi-ts makes compiles strictly, and does the same', () =>
+  withFolder((keys) =>
+    withServer({ env: { API_KEYS_FILE: writeKeys(keys) } }, async (server) => {
+      writeFileSync(join(folder, 'openapi.json'), (await server.ask('/openapi.json')).text);
+      const plugins = ['-p', '@hey-api/typescript', '@hey-api/sdk', '@hey-api/client-fetch'];
+      run(process.execPath, [
+        tool('@hey-api/openapi-ts/bin/run.js'),
+        '-i',
+        'openapi.json',
+        '-o',
+        'generated',
+        ...plugins,
+      ]);
+      writeFileSync(join(folder, 'generated.ts'), GENERATED);
+      // Its own runtime is not right by exactOptionalPropertyTypes.
+      compile('generated.ts', []);
+      assert.equal(await outputOf('generated.js', server.url), [1, 2, 'red', 'open', 'not-found']);
+    }),
+  ));
+
+interface DocumentedRoute {
+  readonly parameters?: readonly { readonly in: string }[];
+  readonly requestBody?: { readonly content: object };
+  readonly responses: { readonly [status: string]: { readonly content?: object } };
+  readonly security: readonly object[];
+}
+
+/** A program that compiles when the types of all routes are those of openapi-typescript. */
+function comparison(document: string): string {
+  const { paths } = JSON.parse(document) as { paths: Record<string, Record<string, DocumentedRoute>> };
+  const routes = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, route]) => ({ path, method, route })),
+  );
+  const own = routes.filter(({ route: { security } }) => security.some((one) => 'apiKey' in one || 'ucan' in one));
+  const lines = own.flatMap(({ path, method, route }) => {
+    const line = `Routes['${method.toUpperCase()} ${path}']`;
+    const theirs = `paths['${path}']['${method}']`;
+    const [status, success] = Object.entries(route.responses).find(([one]) => one.startsWith('2'))!;
+    const json = success.content && 'application/json' in success.content;
+    const query = route.parameters?.some((one) => one.in === 'query');
+    const bodies = Object.keys(route.requestBody?.content ?? {}).map(
+      (type) => `NonNullable<${theirs}['requestBody']>['content']['${type}']`,
+    );
+    return [
+      ...(json ? [`Same<${line}['answer'], ${theirs}['responses'][${status}]['content']['application/json']>`] : []),
+      ...(query ? [`Takes<NonNullable<${line}['query']>, NonNullable<${theirs}['parameters']['query']>>`] : []),
+      ...bodies.map((body) => `Takes<Content<Exclude<${line}['body'], undefined>>, Content<${body}>>`),
+    ];
+  });
+  assert.ok(own.length > 60 && lines.length > 100, `${own.length} ${lines.length}`);
+  return `import type { Routes } from 'twinline/client';
+import type { paths } from './api.js';
+type Plain<T> = T extends object ? { -readonly [K in keyof T]: Plain<T[K]> } : T;
+// Its attachments are told apart by which of two members is there: openapi-typescript forgets the others then.
+type Content<T> = T extends { attachments?: unknown } | { readonly attachments?: unknown } ? Omit<T, 'attachments'> : T;
+type Takes<Ours, Theirs> = [Plain<Theirs>] extends [Plain<Ours>] ? true : false;
+type Same<Ours, Theirs> = [Plain<Ours>] extends [Plain<Theirs>] ? Takes<Ours, Theirs> : false;
+${lines.map((line, at) => `export const is${at}: ${line} = true;`).join('\n')}
+`;
+}
+
+test('the types of `twinline/client` are those that openapi-typescript makes of the document', () =>
+  withServer({}, async (server) => {
+    const document = await writeDocument(server);
+    const link = tool('twinline');
+    rmSync(link, { force: true });
+    symlinkSync(await builtPackage(), link);
+    writeFileSync(join(folder, 'comparison.ts'), comparison(document));
+    compile('comparison.ts', ['--exactOptionalPropertyTypes', '--noEmit']);
+  }));
 
 test('the libraries of Standard Webhooks and Svix verify what is sent; a secret that is a plain text when they are told so', async () => {
   const keyring = parseKeyring(randomBytes(32).toString('hex'));

@@ -82,7 +82,7 @@ const RESOLUTIONS = {
 for (const [name, options] of Object.entries(RESOLUTIONS))
   test(`all subpaths compile without the packages that only our development needs: ${name}`, () => {
     const names = Object.keys(manifest.exports).map((path) => `twinline${path.slice(1)}`);
-    assert.is(names.length, 15);
+    assert.is(names.length, 16);
     const lines = names.map(
       (name, at) => `import * as m${at} from '${name}';\nexport type M${at} = keyof typeof m${at};`,
     );
@@ -90,6 +90,11 @@ for (const [name, options] of Object.entries(RESOLUTIONS))
     assert.is(compile(place, options, { 'index.mts': [...lines, USE].join('\n') }), '');
     if (name === 'nodenext' || isWhole) assert.is(compileAsOldest(place), '');
   });
+
+test('the client is typed for a page, as strictly as the compiler can, without the types of Node', () => {
+  const page = { lib: ['es2022', 'dom', 'dom.iterable'], types: [], exactOptionalPropertyTypes: true };
+  assert.is(compile(join(folder, 'page'), { ...page, noUncheckedIndexedAccess: true }, { 'index.mts': CLIENT }), '');
+});
 
 test('what subpaths export can be exported again with declarations', async () => {
   const lines = await Promise.all(
@@ -274,6 +279,40 @@ export async function run(): Promise<string> {
   config.nothing;
   return server.url + paths.length;
 }
+`;
+
+const CLIENT = `import { agentClient, type ApiSchemas, ProblemError, twinsClient } from 'twinline/client';
+
+const agent = agentClient({ url: 'http://h', credential: () => 'a' });
+const twins = twinsClient({ credential: async () => ({ value: 'a', expiresAt: 1 }) });
+const { sessionId }: { sessionId: string } = await agent.ask('POST /sessions');
+for await (const frame of await agent.sendMessage(sessionId, { message: 'x', timezone: 'Africa/Lusaka' })) {
+  if (frame.event === 'message') frame.data.content.trim();
+  // @ts-expect-error
+  else if (frame.event === 'massage') break;
+}
+// @ts-expect-error
+await agent.sendMessage(sessionId, { massage: 'x' });
+const { items, next } = await twins.ask('GET /v1/domains', { query: { limit: 3, cursor: undefined } });
+const first: string | undefined = items[0]?.did ?? next ?? undefined;
+const body: ApiSchemas['NewTwin'] = { type: 'Project', class: 'did:x:a', properties: { n: 1, more: { a: [1] } } };
+const twin: ApiSchemas['Domain'] = await twins.ask('POST /v1/domains', { body, headers: { 'Idempotency-Key': 'a' } });
+const etag: string | null = (await twins.send('GET /v1/domains/{did}', { path: { did: twin.did } })).headers.get('etag');
+for await (const { seq, revision } of twins.events({ after: 0 })) console.log(seq.toFixed(), revision?.toFixed());
+// @ts-expect-error
+await twins.ask('GET /v1/domain');
+// @ts-expect-error
+await twins.ask('GET /v1/domains/{did}');
+// @ts-expect-error
+await twins.ask('GET /v1/domains/{did}', { path: { id: 'x' } });
+// @ts-expect-error
+await twins.ask('POST /v1/domains', { body: { tipe: 'Project' } });
+export function isVoted(error: unknown): boolean {
+  // @ts-expect-error
+  if (error instanceof ProblemError && error.code === 'already-votet') return false;
+  return error instanceof ProblemError && error.code === 'already-voted';
+}
+export const all = [first, etag];
 `;
 
 test.run();

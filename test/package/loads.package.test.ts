@@ -18,6 +18,7 @@ const LOADED: { readonly [subpath: string]: string } = {
   './domain': 'ajv-formats lru-cache xstate later:ajv later:ipaddr.js later:re2js',
   './agent': '@opentelemetry/api @ucanto/core ipaddr.js lru-cache re2js xstate later:@modelcontextprotocol/sdk',
   './gateway': '@bufbuild/protobuf @humanwhocodes/momoa lru-cache',
+  './client': '',
   './delegation': '@opentelemetry/api @ucanto/core @ucanto/principal ipaddr.js lru-cache xstate',
   './store/memory': '',
   './store/lmdb': 'later:libsql later:lmdb later:lru-cache',
@@ -83,11 +84,11 @@ for (const [subpath, file] of Object.entries(manifest.exports))
     assert.is(packages, LOADED[subpath]);
   });
 
-test('only the machines run where there is no Node, such as in a browser', async () => {
+test('only the client and the machines run where there is no Node, such as in a browser', async () => {
   const free: string[] = [];
   for (const [subpath, file] of Object.entries(manifest.exports))
     if (!(await reachOf(file)).builtins.length) free.push(subpath);
-  assert.equal(free, ['./machines']);
+  assert.equal(free, ['./client', './machines']);
 });
 
 test('lint of a flow loads neither the compiler of schemas nor what serves', async () => {

@@ -4,11 +4,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
+import { readEvents } from '../../event-stream.ts';
 import { isObject } from '../../given.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { AGENT_LIMITS } from '../limits.ts';
-import { readEvents } from './event-stream.ts';
 import {
   type AssistantPart,
   type LanguageModel,
@@ -147,14 +147,15 @@ export async function* readAnswer(answer: Response): AsyncGenerator<StreamPart> 
   const document = isDocument ? await answer.text() : undefined;
   // Some proxies call events JSON.
   const isEvents = document === undefined || /^(data|event|id|retry)?:/.test(document);
-  const texts = isEvents ? readEvents(document === undefined ? answer.body! : [Buffer.from(document)]) : [document];
+  const body = document === undefined ? answer.body! : [Buffer.from(document)];
+  const texts = isEvents ? readEvents(body, { cut: true }) : [{ data: document }];
   const calls: WireCall[] = [];
   let finish: string | undefined;
   let usage: Fields = {};
   let isOver = false;
   let unknown = 0;
   let field: string | undefined;
-  for await (const text of texts) {
+  for await (const { data: text } of texts) {
     if (text.trim() === '[DONE]') {
       isOver = true;
       continue;

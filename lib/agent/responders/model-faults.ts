@@ -4,6 +4,7 @@
 
 import { TwinlineError } from '../../errors.ts';
 import { isObject } from '../../given.ts';
+import { readRetryAfter } from '../../retry.ts';
 import type { FaultKind, RunFault } from '../run/frame-data.ts';
 import { type FailureKind, ModelCallError } from './language-model.ts';
 
@@ -79,9 +80,7 @@ export function isSkippable(error: unknown): boolean {
 export function readRetryMs(error: unknown): number | undefined {
   const headers = isObject(error) && isObject(error.responseHeaders) ? error.responseHeaders : {};
   const { 'retry-after-ms': ms, 'retry-after': after } = headers;
-  const wait = ms !== undefined ? Number(ms) : Number(after) * 1_000;
-  const waitMs = Number.isNaN(wait) ? Date.parse(String(after)) - Date.now() : wait;
-  return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
+  return /^\d+(\.\d+)?$/.test(String(ms)) ? Number(ms) : readRetryAfter(String(after), Date.now());
 }
 
 const FAULTS: { readonly [kind in FailureKind]: readonly [status: number, retryable: boolean, words: string] } = {

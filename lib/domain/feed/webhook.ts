@@ -7,7 +7,7 @@ import { TwinlineError } from '../../errors.ts';
 import type { Post } from '../../http/client.ts';
 import type { JsonObject } from '../../json/json.ts';
 import type { Keyring } from '../../keyring.ts';
-import { retryDelay } from '../../retry.ts';
+import { readRetryAfter, retryDelay } from '../../retry.ts';
 import { openText, readKeyId, type Seal, sealText } from '../../sealing.ts';
 import type { StoredDocument } from '../../store/store.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
@@ -230,10 +230,8 @@ export async function attempt(
 /** By Standard Webhooks: the receiver wants nothing more. */
 export const GONE = 410;
 
-// Seconds, or a date.
 function readRetryAt(text: string, now: number): number {
-  const at = /^\d{1,9}$/.test(text) ? now + Number(text) * 1_000 : Date.parse(text);
-  return Math.min(at || now, now + DOMAIN_LIMITS.webhookBackoffMaxMs);
+  return now + Math.min(readRetryAfter(text, now) ?? 0, DOMAIN_LIMITS.webhookBackoffMaxMs);
 }
 
 const BACKOFF = { firstMs: DOMAIN_LIMITS.webhookBackoffMs, maxMs: DOMAIN_LIMITS.webhookBackoffMaxMs, jitter: 0.5 };
