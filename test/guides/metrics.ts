@@ -40,7 +40,7 @@ export interface Alert {
   readonly annotations: { readonly [name in 'summary' | 'description' | 'action' | 'runbook_url']: string };
 }
 
-export const ALERTS_FILE = 'server/deploy/alerts.yaml';
+export const ALERTS_FILE = 'server/deploy/helm/alerts.yaml';
 
 /** The alerts of server/deploy. */
 export function shippedAlerts(): Alert[] {
