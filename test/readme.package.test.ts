@@ -1,12 +1,15 @@
 // What the README says is true: its paths exist, its commands run, the first dial answers as printed.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { walk } from './guides/walk.ts';
+import { withServer } from './server/support/serve.ts';
+import { builtFile } from './support/build.ts';
 import { skipWithout } from './support/on-path.ts';
 import { withFolder } from './support/process.ts';
 
@@ -72,6 +75,45 @@ test('npm start ends in a server that answers the printed curl with the main men
       await exited;
     }
   }));
+
+test('every other command in it runs as it is written, beside a server', () =>
+  withFolder((folder) =>
+    withServer({ env: { DATA_DIR: ':memory:' } }, async (server) => {
+      skipWithout(['curl']);
+      cpSync(join(ROOT, 'menus'), join(folder, 'menus'), { recursive: true });
+      // As npx does, which would look for the package first.
+      const cli = await builtFile('server/cli/main.ts');
+      writeFileSync(join(folder, 'npx'), `#!/bin/sh\nshift\nexec ${process.execPath} ${cli} "$@"\n`, { mode: 0o755 });
+      const port = new URL(server.url).port;
+      const env = { PATH: `${folder}:${process.env.PATH}`, HOME: folder, PORT: port };
+      const commands = blocks('sh')
+        .flatMap((block) => block.trim().split('\n'))
+        .filter((line) => !line.startsWith('npm '))
+        .map((line) =>
+          line.replace('<the key that npm start prints>', server.developmentKey!).replaceAll(':3000', `:${port}`),
+        );
+      assert.ok(commands.length > 8, String(commands.length));
+      for (const command of commands) {
+        const child = spawn('sh', ['-c', `exec ${command}`], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+        const ended = once(child, 'close');
+        let said = '';
+        for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk));
+        // The inspector goes on until it is stopped.
+        if (/\binspect\b/.test(command)) {
+          await lineWith(child.stdout, 'Inspector: http');
+          child.kill('SIGTERM');
+        }
+        const [code] = await ended;
+        assert.ok(code === 0 || code === null, `${command}: ${code}\n${said}`);
+        assert.not.match(said, /"error"/, command);
+      }
+    }),
+  ));
+
+test('npm ci takes each locked package on this Node, where no engine refuses it', () => {
+  const args = ['ci', '--dry-run', '--engine-strict', '--ignore-scripts', '--no-audit'];
+  execFileSync('npm', args, { cwd: ROOT, stdio: 'pipe' });
+});
 
 test('the lines of code that use the package run, and print the second screen', () => {
   const [code] = blocks('js');

@@ -32,8 +32,8 @@ export const KEY_CHECKS: readonly DoctorCheck[] = [
         const kept = await readPinCanary(documents);
         if (kept === undefined) return fine('no PINs are stored yet');
         return checkCanary(config.keyring, kept) === 'current'
-          ? fine('the stored PINs belong to this key')
-          : fine('the stored PINs belong to an older key of this list');
+          ? fine('the stored PINs belong to the first key of PIN_ENCRYPTION_KEY')
+          : fine('the stored PINs belong to an older key of PIN_ENCRYPTION_KEY');
       } finally {
         await documents.close();
       }
@@ -48,8 +48,10 @@ export const KEY_CHECKS: readonly DoctorCheck[] = [
       const kept = await redisMark(redis!.connection).read();
       if (!kept) return fine('no instance has marked its key in Redis yet');
       return checkCanary(config.keyring, kept.text, 'sessions') === 'current'
-        ? fine('the sessions in Redis belong to this key')
-        : fine('the sessions in Redis belong to an older key of this list; the next start marks the active one');
+        ? fine('the sessions in Redis belong to the first key of PIN_ENCRYPTION_KEY')
+        : fine(
+            'the sessions in Redis belong to an older key of PIN_ENCRYPTION_KEY; the next start marks the active one',
+          );
     },
   },
   {
@@ -111,7 +113,7 @@ export function keysInUse(counts: SealedCounts, keyring: Keyring): Finding[] {
     fine(
       isRotating
         ? 'the older keys seal nothing any more: drop them, or keep them to verify older audit entries'
-        : 'this key opens all that is stored',
+        : 'PIN_ENCRYPTION_KEY opens all that is stored',
     ),
   ];
 }

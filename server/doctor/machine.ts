@@ -53,8 +53,8 @@ export function skewFinding(whose: string, skewMs: number): Finding {
 }
 
 export function filesFinding(max: number | undefined): Finding {
-  if (max === undefined) return fine('any number of open files');
-  const words = `${max} open files (ulimit -n)`;
+  if (max === undefined) return fine('this user may open any number of files');
+  const words = `this user may open ${max} files (ulimit -n)`;
   const fix = 'Raise it: ulimit -n 65536, or LimitNOFILE=65536 in the unit of systemd.';
   if (max < FILES_BROKEN) return brokenFinding(words, fix);
   return max < FILES_ADVICE ? advice(words, fix) : fine(words);
@@ -144,7 +144,7 @@ export function limitFinding({ rateLimit, production }: Limited): Finding {
       `RATE_LIMIT_EXEMPT holds ${wide.join(', ')}: nobody is limited by address`,
       'List the addresses of your telecom gateway only.',
     );
-  const words = `${max} requests in ${windowMs / 1_000} s for each address`;
+  const words = `RATE_LIMIT_MAX allows ${max} requests in ${windowMs / 1_000} s for each address`;
   if (exempt.length) return fine(`${words}; per phone number from ${exempt.join(', ')}`);
   const perSecond = (max / windowMs) * 1_000;
   if (!production || perSecond >= TURNS_PER_SECOND) return fine(words);
@@ -182,7 +182,7 @@ export async function gatewayFinding({
 async function portFinding({ config }: CheckContext): Promise<Finding> {
   const { host, port } = config;
   const place = `${host}:${port}`;
-  if (port === 0) return fine('any free port');
+  if (port === 0) return fine('PORT=0: the server takes any free port');
   const code = await listenOnce(host, port);
   if (code === undefined) return fine(`${place} is free`);
   if (code === 'EADDRINUSE' && (await isTwinline(host, port))) return fine(`Twinline answers at ${place} already`);
@@ -213,7 +213,8 @@ async function isTwinline(host: string, port: number): Promise<boolean> {
 export const SETTING_CHECKS: readonly DoctorCheck[] = [
   {
     name: 'names of settings',
-    run: ({ config }) => (config.misspelt.length ? misspeltFindings(config) : fine('none is probably misspelt')),
+    run: ({ config }) =>
+      config.misspelt.length ? misspeltFindings(config) : fine('no variable looks like a misspelt setting'),
   },
   { name: 'own menus', when: ({ config }) => config.production, run: ({ config }) => checkMenusDir(config) },
 ];
@@ -227,7 +228,7 @@ export function misspeltFindings({ misspelt }: Pick<Config, 'misspelt'>): Findin
 
 /** Whether callers get menus of the operator. */
 export function checkMenusDir({ menusDir, menusAreShipped }: Pick<Config, 'menusDir' | 'menusAreShipped'>): Finding {
-  if (!menusAreShipped) return fine(menusDir);
+  if (!menusAreShipped) return fine(`MENUS_DIR is ${menusDir}`);
   const words = 'MENUS_DIR is not set: callers get the menus that Twinline ships as examples';
   return advice(words, 'Set MENUS_DIR to the folder of your menus.');
 }

@@ -103,7 +103,7 @@ export const MONGO_CHECKS: readonly DoctorCheck[] = [
   {
     name: 'MongoDB write concern',
     when: usesMongo,
-    run: () => fine('writes wait for the journals of a majority, whatever the URL says'),
+    run: () => fine('MongoDB writes wait for the journals of a majority, whatever the URL says'),
   },
 ];
 
@@ -136,7 +136,7 @@ export const FOLDER_CHECKS: readonly DoctorCheck[] = [
         const { code } = error as NodeJS.ErrnoException;
         return brokenFinding(`${place} takes no writes (${code})`, 'Make room there, or raise the quota of this user.');
       }
-      return fine(place === dataDir ? `${dataDir} can be written` : `${dataDir} can be made`);
+      return fine(`DATA_DIR=${dataDir} can be ${place === dataDir ? 'written' : 'made'}`);
     },
   },
   {
@@ -144,7 +144,9 @@ export const FOLDER_CHECKS: readonly DoctorCheck[] = [
     when: ({ config }) => config.dataDir !== IN_MEMORY && existsSync(config.dataDir),
     run: async ({ config }) => {
       const damage = await listDamage(config);
-      return damage.length ? damage.map((words): Finding => ({ level: 'broken', words })) : fine('no file is damaged');
+      return damage.length
+        ? damage.map((words): Finding => ({ level: 'broken', words }))
+        : fine('no stored file in DATA_DIR is damaged');
     },
   },
   {

@@ -30,6 +30,9 @@ export async function build(root: string, { isForStart = false }: BuildOptions =
     const isDone = (key: string) => isBuilt(root, key) || (isForStart && isBuilt(root, runnableKey(key)));
     for (let key = keyOfDist(root); !isDone(key); key = keyOfDist(root)) {
       const begun = performance.now();
+      console.error(
+        `Building what is run, once for this source: ${isForStart ? 'about 10 seconds' : 'about half a minute'} …`,
+      );
       removeAbandoned(builds);
       const folder = mkdtempSync(join(builds, 'dist-'));
       const code = await (isForStart ? transpile : compile)(root, folder);

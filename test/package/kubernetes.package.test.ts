@@ -1,4 +1,4 @@
-// The files for Kubernetes: of the shapes that its API declares, with probes, drain, limits and menus that fit the server.
+// The chart for Kubernetes, as Helm renders it: of the shapes that its API declares, with probes, drain, limits and menus that fit the server.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -8,14 +8,16 @@ import * as assert from 'uvu/assert';
 import { parse, parseAllDocuments } from 'yaml';
 import { longestStopMs } from '../../server/boot/process.ts';
 import { readConfig } from '../../server/config/config.ts';
-import { SETTINGS } from '../../server/config/settings.ts';
+import { SETTINGS, type SettingName } from '../../server/config/settings.ts';
+import { ALERTS_FILE } from '../guides/metrics.ts';
 import { ask, DIAL, json } from '../server/support/serve.ts';
 import { TSC } from '../support/build.ts';
+import { helm } from '../support/helm.ts';
 import { startProcess, withFolder } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { environmentOf, stages } from './dockerfile.ts';
 import { KEYS } from './keys.ts';
-import { ROOT } from './manifest.ts';
+import { manifest, ROOT } from './manifest.ts';
 
 const test = suite('Kubernetes');
 
@@ -23,14 +25,22 @@ const read = (name: string) => readFileSync(join(ROOT, 'server/deploy', name), '
 
 // biome-ignore lint/suspicious/noExplicitAny: the shapes are Kubernetes'; the first test checks them.
 type Resource = Readonly<Record<string, any>>;
-const resources = parseAllDocuments(read('kubernetes.yaml')).map((document): Resource => {
-  assert.equal([...document.errors, ...document.warnings], []);
-  return document.toJS() as Resource;
-});
-const menusPatch = parse(read('kubernetes-menus.yaml')) as Resource;
-const ofKind = (kind: string): Resource => resources.find((resource) => resource.kind === kind)!;
-const pod = ofKind('Deployment').spec.template;
-const [container] = pod.spec.containers;
+const CHART = join(ROOT, 'server/deploy/helm');
+const MANY = ['-f', join(CHART, 'values-many.yaml')];
+
+/** What the chart installs with these options of Helm. */
+function render(...options: readonly string[]): readonly Resource[] {
+  const { status, out, err } = helm('template', 'mobile', CHART, '--kube-version', '1.30', ...options);
+  assert.is(status, 0, err);
+  return parseAllDocuments(out).map((document): Resource => {
+    assert.equal([...document.errors, ...document.warnings], []);
+    return document.toJS() as Resource;
+  });
+}
+
+const ofKind = (resources: readonly Resource[], kind: string): Resource =>
+  resources.find((resource) => resource.kind === kind)!;
+const podOf = (resources: readonly Resource[]): Resource => ofKind(resources, 'Deployment').spec.template;
 /** What the image sets. */
 const imageEnv = environmentOf(stages(read('Dockerfile')).at(-1)!);
 
@@ -38,6 +48,7 @@ const imageEnv = environmentOf(stages(read('Dockerfile')).at(-1)!);
 const TYPES: Readonly<Record<string, string>> = {
   Deployment: 'apps/v1',
   Service: 'core/v1',
+  PersistentVolumeClaim: 'core/v1',
   PodDisruptionBudget: 'policy/v1',
   HorizontalPodAutoscaler: 'autoscaling/v2',
 };
@@ -63,59 +74,97 @@ function problemsOf(given: readonly Resource[]): string {
   return said;
 }
 
-test('all resources are of the shapes that the API of Kubernetes declares', () => {
-  assert.equal(
-    resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`),
-    ['apps/v1 Deployment', 'v1 Service', 'policy/v1 PodDisruptionBudget', 'autoscaling/v2 HorizontalPodAutoscaler'],
-  );
-  assert.is(problemsOf([...resources, patched(ofKind('Deployment'), menusPatch)]), '');
+test('the chart passes helm lint, and values that cannot be are refused', () => {
+  const lint = helm('lint', '--strict', CHART);
+  assert.is(lint.status, 0, lint.out + lint.err);
+  const version = (parse(readFileSync(join(CHART, 'Chart.yaml'), 'utf8')) as Resource).appVersion;
+  assert.is(version, manifest.version);
+  for (const wrong of ['image=twinline:latest', 'secret=', 'replicas.min=0', 'replica=3', 'env.PORT=3000']) {
+    const { status, err } = helm('template', 'mobile', CHART, '--kube-version', '1.30', '--set', wrong);
+    assert.is.not(status, 0, wrong);
+    assert.match(err, /schema|additional/i, wrong);
+  }
 });
 
-test('pods run as nobody and are asked where the server answers', () => {
-  assert.is(pod.spec.securityContext.runAsNonRoot, true);
-  assert.equal(container.securityContext.capabilities, { drop: ['ALL'] });
-  assert.is(container.securityContext.readOnlyRootFilesystem, true);
-  for (const probe of ['startupProbe', 'livenessProbe']) assert.is(container[probe].httpGet.path, '/livez');
-  assert.is(container.readinessProbe.httpGet.path, '/readyz');
-  const port = (name: string) => container.ports.find((one: { name: string }) => one.name === name).containerPort;
-  assert.is(port('http'), Number(imageEnv.PORT));
-  assert.is(String(port('metrics')), variables(pod).METRICS_PORT);
-  assert.is(pod.metadata.annotations['prometheus.io/port'], variables(pod).METRICS_PORT);
-  assert.equal(ofKind('Service').spec.selector, pod.metadata.labels);
+test('all resources are of the shapes that the API of Kubernetes declares, for one instance and for many', () => {
+  const [one, many] = [render(), render(...MANY, '--set', 'menus=twinline-menus')];
+  const kinds = (resources: readonly Resource[]) => resources.map(({ kind }) => kind).sort();
+  assert.equal(kinds(one), ['Deployment', 'PersistentVolumeClaim', 'Service']);
+  assert.equal(kinds(many), ['Deployment', 'HorizontalPodAutoscaler', 'PodDisruptionBudget', 'Service']);
+  assert.is(problemsOf([...one, ...many]), '');
+});
+
+test('pods run as nobody, are asked where the server answers, and have their secrets from a Secret', () => {
+  for (const resources of [render(), render(...MANY)]) {
+    const pod = podOf(resources);
+    const [container] = pod.spec.containers;
+    assert.is(pod.spec.securityContext.runAsNonRoot, true);
+    assert.equal(container.securityContext.capabilities, { drop: ['ALL'] });
+    assert.is(container.securityContext.readOnlyRootFilesystem, true);
+    for (const probe of ['startupProbe', 'livenessProbe']) assert.is(container[probe].httpGet.path, '/livez');
+    assert.is(container.readinessProbe.httpGet.path, '/readyz');
+    const port = (name: string) => container.ports.find((one: { name: string }) => one.name === name).containerPort;
+    assert.is(port('http'), Number(imageEnv.PORT));
+    assert.is(String(port('metrics')), variables(pod).METRICS_PORT);
+    assert.equal(container.envFrom, [{ secretRef: { name: 'twinline' } }]);
+    for (const name of Object.keys(variables(pod))) assert.not.ok('secret' in SETTINGS[name as SettingName], name);
+    assert.equal(ofKind(resources, 'Service').spec.selector, pod.metadata.labels);
+    assert.equal(ofKind(resources, 'Deployment').spec.selector.matchLabels, pod.metadata.labels);
+  }
 });
 
 test('a pod has time to drain: the Service forgets it while it still answers, and nobody kills it before it has ended', () => {
-  const { config, problems } = readConfig({ ...imageEnv, ...variables(pod), ...KEYS });
-  assert.equal(problems, []);
-  for (const name of Object.keys(variables(pod))) assert.ok(name in SETTINGS, name);
-  const { periodSeconds, failureThreshold } = container.readinessProbe;
-  assert.ok(config!.drainDelayMs > periodSeconds * failureThreshold * 1_000);
-  assert.ok(pod.spec.terminationGracePeriodSeconds * 1_000 > longestStopMs(config!));
-  assert.is(container.lifecycle, undefined, 'a preStop would only add to it');
+  for (const options of [MANY, ['--set-string', 'env.DRAIN_DELAY_MS=12000']]) {
+    const pod = podOf(render(...options));
+    const { config, problems } = readConfig({ ...imageEnv, ...variables(pod), ...KEYS });
+    assert.equal(problems, []);
+    for (const name of Object.keys(variables(pod))) assert.ok(name in SETTINGS, name);
+    const [{ readinessProbe, lifecycle }] = pod.spec.containers;
+    assert.ok(config!.drainDelayMs > readinessProbe.periodSeconds * readinessProbe.failureThreshold * 1_000);
+    assert.ok(pod.spec.terminationGracePeriodSeconds * 1_000 > longestStopMs(config!));
+    assert.is(lifecycle, undefined, 'a preStop would only add to it');
+  }
 });
 
-test('instances come by load, go one by one, and no update or drained machine takes two at once', () => {
-  const { scaleTargetRef, minReplicas, maxReplicas, behavior } = ofKind('HorizontalPodAutoscaler').spec;
-  const { kind, metadata, spec } = ofKind('Deployment');
+test('one instance keeps its data on a volume and is never two; many come by load, go one by one, and none keeps data', () => {
+  const [one, many] = [render(), render(...MANY)];
+  assert.equal(ofKind(one, 'Deployment').spec.strategy, { type: 'Recreate' });
+  const volume = podOf(one).spec.volumes.find(({ name }: { name: string }) => name === 'data');
+  assert.is(volume.persistentVolumeClaim.claimName, ofKind(one, 'PersistentVolumeClaim').metadata.name);
+  const { scaleTargetRef, minReplicas, maxReplicas, behavior } = ofKind(many, 'HorizontalPodAutoscaler').spec;
+  const { kind, metadata, spec } = ofKind(many, 'Deployment');
   assert.equal([scaleTargetRef.kind, scaleTargetRef.name], [kind, metadata.name]);
-  assert.is(spec.replicas, undefined, 'or each kubectl apply would undo the autoscaler');
+  assert.is(spec.replicas, undefined, 'or each upgrade would undo the autoscaler');
   assert.ok(minReplicas >= 3 && maxReplicas > minReplicas);
   assert.equal(behavior.scaleDown.policies, [{ type: 'Pods', value: 1, periodSeconds: 60 }]);
-  assert.is(ofKind('PodDisruptionBudget').spec.maxUnavailable, 1);
-  for (const resource of ['PodDisruptionBudget', 'Deployment'])
-    assert.equal(ofKind(resource).spec.selector.matchLabels, pod.metadata.labels);
+  assert.is(ofKind(many, 'PodDisruptionBudget').spec.maxUnavailable, 1);
+  assert.equal(ofKind(many, 'PodDisruptionBudget').spec.selector.matchLabels, podOf(many).metadata.labels);
 });
 
-test('with the patch, the menus of the ConfigMap are served', () => {
-  const { template } = patched(ofKind('Deployment'), menusPatch).spec;
-  const { volumeMounts } = template.spec.containers[0];
-  const mount = volumeMounts.find(({ name }: { name: string }) => name === 'menus');
-  assert.is(mount.mountPath, variables(template).MENUS_DIR);
-  assert.is(
-    template.spec.volumes.find(({ name }: { name: string }) => name === 'menus').configMap.name,
-    'twinline-menus',
+test('the Prometheus Operator gets the port of the metrics, the job that alerts name, and the alerts as they are shipped', () => {
+  const resources = render(
+    ...MANY,
+    '--set',
+    'monitoring.enabled=true',
+    '--set',
+    'monitoring.labels.release=prometheus',
   );
-  assert.equal(readConfig({ ...imageEnv, ...variables(template), ...KEYS }).problems, []);
+  const [monitor, rule] = [ofKind(resources, 'ServiceMonitor'), ofKind(resources, 'PrometheusRule')];
+  const service = ofKind(resources, 'Service');
+  assert.is(monitor.metadata.labels.release, 'prometheus');
+  assert.ok(service.spec.ports.some(({ name }: { name: string }) => name === monitor.spec.endpoints[0].port));
+  assert.is(service.metadata.labels[monitor.spec.jobLabel], 'twinline');
+  for (const [label, value] of Object.entries(monitor.spec.selector.matchLabels))
+    assert.is(service.metadata.labels[label], value);
+  assert.equal(rule.spec.groups, (parse(readFileSync(join(ROOT, ALERTS_FILE), 'utf8')) as Resource).groups);
+});
+
+test('with menus, those of the ConfigMap are served', () => {
+  const pod = podOf(render('--set', 'menus=twinline-menus'));
+  const ofMenus = ({ name }: { name: string }) => name === 'menus';
+  assert.is(pod.spec.containers[0].volumeMounts.find(ofMenus).mountPath, variables(pod).MENUS_DIR);
+  assert.is(pod.spec.volumes.find(ofMenus).configMap.name, 'twinline-menus');
+  assert.equal(readConfig({ ...imageEnv, ...variables(pod), ...KEYS }).problems, []);
 });
 
 test('menus of a ConfigMap are read, and an edit is served once Kubernetes has put it in its place', () =>
@@ -173,21 +222,5 @@ function configMapVolume(parent: string, files: Readonly<Record<string, string>>
 
 const variables = ({ spec }: Resource): Record<string, string> =>
   Object.fromEntries(spec.containers[0].env.map(({ name, value }: { name: string; value: string }) => [name, value]));
-
-/** A strategic merge patch: objects are merged, lists by the name of their entries. */
-function patched(target: Resource, patch: Resource): Resource {
-  const merge = (one: unknown, other: unknown): unknown => {
-    if (Array.isArray(one) && Array.isArray(other)) {
-      const key = (entry: Resource) => entry.mountPath ?? entry.name;
-      const rest = one.filter((entry) => !other.some((added) => key(added) === key(entry)));
-      const same = (entry: Resource) => one.find((old) => key(old) === key(entry)) ?? {};
-      return [...other.map((entry) => merge(same(entry), entry)), ...rest];
-    }
-    if (typeof one !== 'object' || typeof other !== 'object' || !one || !other) return other;
-    const merged = Object.entries(other).map(([name, value]) => [name, merge((one as Resource)[name], value)]);
-    return { ...one, ...Object.fromEntries(merged) };
-  };
-  return merge(target, patch) as Resource;
-}
 
 test.run();

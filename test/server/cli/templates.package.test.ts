@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { parse } from 'yaml';
 import { TEMPLATES } from '../../../server/cli/verbs/new.ts';
 import { ROOT } from '../../package/manifest.ts';
 import { builtPackage } from '../../support/build.ts';
@@ -57,6 +58,28 @@ for (const [template] of SERVERS)
       const lint = await command(BIN, ['lint', '--env-file', '.env'], { cwd: folder, env });
       assert.match(lint.stdout, /, 0 errors, 0 warnings\n$/);
     }));
+
+test('the workflow of a project of menus lints, tests, and writes the drawing and the coverage for the comment', () =>
+  withFolder(async (parent) => {
+    const folder = join(parent, 'menus-in-ci');
+    await run(['new', 'ussd', folder]);
+    await install(folder);
+    const workflow = parse(readFileSync(join(folder, '.github/workflows/menus.yml'), 'utf8'));
+    const steps: readonly { name?: string; run?: string }[] = workflow.jobs.menus.steps;
+    const summary = join(parent, 'summary.md');
+    const bin = join(folder, 'node_modules/.bin');
+    const env = { PATH: `${bin}:${process.env.PATH}`, HOME: parent, GITHUB_STEP_SUMMARY: summary };
+    for (const name of ['Lint', 'Test', 'Draw']) {
+      const { run: script } = steps.find((step) => step.name === name)!;
+      // Without the time that npx takes.
+      await command('bash', ['-e', '-c', script!.replaceAll('npx twinline', 'twinline')], { cwd: folder, env });
+    }
+    const comment = readFileSync(join(folder, 'comment.md'), 'utf8');
+    assert.match(comment, /^### main\n\n```mermaid\n[^`]*stateDiagram-v2[^`]*```\n/);
+    assert.match(comment, /### What the tests go through\n\n```text\n[^`]*100 %[^`]*```\n$/);
+    assert.is(readFileSync(summary, 'utf8'), comment);
+    assert.match(steps.find(({ name }) => name === 'Comment')!.run!, /--body-file comment\.md$/);
+  }));
 
 test('a test of a new project can fail: an edited menu does not pass', () =>
   withFolder(async (parent) => {
