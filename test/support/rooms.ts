@@ -258,7 +258,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/web/browser/studio/form': room(
     'server/web/browser server/web/browser/studio',
-    'lib/flow/editing lib/flow/format lib/json',
+    'lib/flow/editing lib/flow/format lib/json server/web/studio',
   ),
   'server/web/diagram': room(
     'lib lib/diagram lib/flow/expression lib/flow/run machines server/config server/web',
@@ -278,7 +278,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'server/menus',
   ),
   'server/web/studio': room(
-    'lib lib/diagram lib/engine lib/flow/editing lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens lib/flow/testing lib/json lib/store/memory lib/ussd server/config server/http server/menus server/ussd server/web server/web/kit server/web/simulator',
+    'lib lib/diagram lib/engine lib/engine/machine lib/flow/editing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens lib/flow/testing lib/json lib/store/memory lib/ussd server/config server/http server/menus server/ussd server/web server/web/kit server/web/simulator',
     'lib/store server/web/diagram',
   ),
 };

@@ -24,14 +24,13 @@ import { parseFlowTests } from '../../../lib/flow/testing/parse.ts';
 import { type FlowTestReport, runFlowTests } from '../../../lib/flow/testing/run.ts';
 import { addFlowTest, updateFlowTests } from '../../../lib/flow/testing/update.ts';
 import type { Json } from '../../../lib/json/json.ts';
-import type { UssdReply } from '../../../lib/ussd/adapter.ts';
 import type { AskProcess } from '../../config/job-thread.ts';
 import { CONTRACTS } from '../../menus/contracts.ts';
 import { tryCompile } from '../../menus/menus.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { type Dialogue, readDialogue, recordDialogue, type ServiceRecorder } from '../simulator/flow-test.ts';
 import type { PhoneSessionState } from '../simulator/session-state.ts';
-import { type DraftCall, type DraftDial, type DraftPhones, draftPhones } from './draft-phones.ts';
+import { type DraftCall, type DraftDial, type DraftPhones, type DraftReply, draftPhones } from './draft-phones.ts';
 import { listWordings, type Wordings } from './wordings.ts';
 
 /** A text in the editor, and the name of its flow. */
@@ -116,7 +115,7 @@ export interface DraftResults {
   readonly explain: ReturnType<typeof explainFlow> | null;
   /** The tests with the dialogue added. */
   readonly record: string;
-  readonly dial: UssdReply;
+  readonly dial: DraftReply;
   readonly phone: PhoneSessionState | null;
 }
 

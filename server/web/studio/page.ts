@@ -96,6 +96,7 @@ export function studioPage({ flow, callsServices }: StudioPageOptions): PageCont
 <div class="row apart small"><h2>Phone</h2><button id="dial" class="primary" type="button">Dial the draft</button></div>
 ${callsServices ? '' : NO_CALLS}
 <div id="device" class="device"></div>
+<div id="reasons" class="reasons" role="region" aria-label="Why it shows this" hidden></div>
 <form id="record" class="row small"><label class="row quiet grow">Name of a test <input id="test-name" class="grow" maxlength="80" placeholder="What this dialogue shows"></label>
 <button type="submit">Record as a test</button></form>
 </section>

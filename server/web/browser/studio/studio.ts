@@ -110,6 +110,10 @@ const versions = versionsPart({
 });
 dialling({
   draft,
+  onPick: (path) => {
+    openPart('drawing');
+    builder.open(path.split('.')[0]!);
+  },
   tests: () => editor.text('tests'),
   onRecorded: (text) => {
     editor.change('tests', text);

@@ -21,18 +21,19 @@ export interface BuildPart {
   check(problems: readonly Problem[]): void;
   /** The cursor of the text is in a screen. */
   follow(screen: string | undefined): void;
+  /** Selects a screen, and moves the focus to its form. */
+  open(screen: string): void;
   /** Another flow was opened. */
   restart(): void;
 }
 
 export function buildPart({ findOffset, ...options }: BuildOptions): BuildPart {
   const { editor } = options;
-  const drawing = drawingPart({
-    onPick: (screen) => {
-      form.select(screen);
-      void form.refresh().then(() => form.focus());
-    },
-  });
+  const open = (screen: string) => {
+    form.select(screen);
+    void form.refresh().then(() => form.focus());
+  };
+  const drawing = drawingPart({ onPick: open });
   const form = formPart({
     ...options,
     onSelect: (screen) => {
@@ -58,6 +59,7 @@ export function buildPart({ findOffset, ...options }: BuildOptions): BuildPart {
       form.select(screen);
       if (isShown()) void form.refresh();
     },
+    open,
     restart: () => form.select(undefined),
   };
 }
