@@ -2,8 +2,8 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { formatFile } from '../../lib/flow/format/write.ts';
 import { screenDefinitions } from '../../lib/flow/screens/kinds.ts';
-import { formatFile } from '../../lib/flow/testing/update.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { twinline } from '../../server/cli/main.ts';
 import { readApi, writeReport } from '../../server/docs/generate/api.ts';

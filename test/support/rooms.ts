@@ -95,7 +95,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/flow/convert lib/flow/convert/excellent lib/flow/convert/steps lib/flow/expression lib/flow/run',
     'lib/flow/format',
   ),
-  'lib/flow/editing': room('lib lib/flow/expression lib/flow/format lib/flow/lint lib/flow/screens', 'lib/json'),
+  'lib/flow/editing': room(
+    'lib lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens',
+    'lib/json',
+  ),
   'lib/flow/expression': room('lib lib/flow', 'lib/json'),
   'lib/flow/format': room('lib lib/flow lib/flow/expression lib/flow/lint lib/json', 'lib/flow/screens'),
   'lib/flow/lint': room('lib lib/flow/expression lib/flow/format lib/flow/lint/rules lib/flow/screens', 'lib/json'),
@@ -183,8 +186,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/docs/generate': room(''),
   'server/docs/reference': room(
-    'lib lib/engine lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing server/menus',
-    'lib/json server/web/kit',
+    'lib lib/engine lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run server/menus',
+    'lib/flow/testing lib/json server/web/kit',
   ),
   'server/doctor': room(
     'lib lib/agent/mcp lib/agent/responders lib/delegation lib/domain lib/domain/credential lib/http lib/store/lmdb lib/store/mongo lib/store/redis lib/store/sqlite server/agent server/config server/domain server/gateway server/http server/menus server/plugins server/stores server/ussd',
@@ -250,8 +253,12 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/web/browser/phone': room('lib/flow/run lib/ussd server/web/browser'),
   'server/web/browser/registry': room('lib/client server/web/browser server/web/registry', 'lib/domain/voting'),
   'server/web/browser/studio': room(
-    'server/web/browser server/web/browser/inspector server/web/browser/phone',
+    'server/web/browser server/web/browser/inspector server/web/browser/phone server/web/browser/studio/form',
     'lib/flow/editing lib/flow/format lib/flow/testing server/menus server/web/studio',
+  ),
+  'server/web/browser/studio/form': room(
+    'server/web/browser server/web/browser/studio',
+    'lib/flow/editing lib/flow/format lib/json server/web/studio',
   ),
   'server/web/diagram': room(
     'lib lib/diagram lib/flow/expression lib/flow/run machines server/config server/web',
@@ -271,7 +278,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'server/menus',
   ),
   'server/web/studio': room(
-    'lib lib/diagram lib/engine lib/flow/editing lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing lib/json lib/store/memory lib/ussd server/config server/http server/menus server/ussd server/web server/web/kit server/web/simulator',
+    'lib lib/diagram lib/engine lib/engine/machine lib/flow/editing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens lib/flow/testing lib/json lib/store/memory lib/ussd server/config server/http server/menus server/ussd server/web server/web/kit server/web/simulator',
     'lib/store server/web/diagram',
   ),
 };

@@ -8,7 +8,8 @@ import { DOOR_NAMES, LOCAL_NAMES } from '../format/names.ts';
 import { schemaAt, screenTypes } from '../format/schema.ts';
 import { pointerTo } from '../format/source.ts';
 import type { LintContext } from '../lint/lint.ts';
-import { declaredShapes, FAILURE, type Shape, UNKNOWN } from '../lint/shapes.ts';
+import { answerShape, declaredShapes, FAILURE, type Shape, UNKNOWN } from '../lint/shapes.ts';
+import type { CallScreen } from '../screens/call.ts';
 import { type Cursor, readLoosely, type Sketch, sketchFlow } from './cursor.ts';
 import { type Completion, type Completions, listValues, type ProposedName, proposeKeys, toNames } from './proposals.ts';
 import { findContract } from './words.ts';
@@ -56,8 +57,8 @@ function nameKeys(path: readonly string[], { vars, flows, contracts, around }: K
   return screen?.type === 'flow' ? toNames(Object.keys(flows?.get(screen.flow ?? '')?.vars ?? {}), 'variable') : [];
 }
 
-// Keys whose value is a screen name.
-const SCREENS: ReadonlySet<string> = new Set(['to', 'start', 'else', 'done', 'fail']);
+/** Keys whose value is the id of a screen. */
+export const SCREEN_KEYS: ReadonlySet<string> = new Set(['to', 'start', 'else', 'done', 'fail']);
 
 function completeValue(
   { flows, services, contracts }: Draft,
@@ -72,7 +73,7 @@ function completeValue(
       return contract ? { ...name, info: contract.doc } : name;
     });
   const names = [
-    ...(SCREENS.has(key) ? toNames(screens.keys(), 'screen') : []),
+    ...(SCREEN_KEYS.has(key) ? toNames(screens.keys(), 'screen') : []),
     ...(key === 'type' && path[0] === 'screens' ? toNames(screenTypes(), 'value') : []),
     ...(key === 'service' ? nameServices() : []),
     ...(key === 'save' ? toNames(vars, 'variable') : []),
@@ -102,7 +103,8 @@ interface Inside {
   readonly before: string;
 }
 
-const EXPRESSIONS: ReadonlySet<string> = new Set(['when', 'items']);
+/** Keys whose value is an expression. */
+export const EXPRESSION_KEYS: ReadonlySet<string> = new Set(['when', 'items']);
 const VALUES: ReadonlySet<string> = new Set(['set', 'with', 'output', 'accept']);
 
 function expressionBefore(text: string, offset: number, { path, isQuoted, from }: Cursor): Inside | undefined {
@@ -110,7 +112,7 @@ function expressionBefore(text: string, offset: number, { path, isQuoted, from }
   const before = text.slice(from, offset);
   const open = before.lastIndexOf('{{');
   if (open > before.lastIndexOf('}}')) return { kind: 'template', before: before.slice(open + 2) };
-  if (EXPRESSIONS.has(path.at(-1)!)) return { kind: 'expression', before };
+  if (EXPRESSION_KEYS.has(path.at(-1)!)) return { kind: 'expression', before };
   const isValue = path.some((step) => VALUES.has(step));
   return isValue && before.startsWith('=') ? { kind: 'expression', before: before.slice(1) } : undefined;
 }
@@ -144,7 +146,12 @@ function completeExpression(
   const from = offset - typed.length;
   const to = wordEnd(draft.text, offset);
   const flow = readLoosely(draft.text);
-  if (steps.length) return { from, to, items: listFields(findShape(steps, { flow, screen: cursor.path[1] })) };
+  if (steps.length)
+    return {
+      from,
+      to,
+      items: listFields(findShape(steps, { flow, screen: cursor.path[1], contracts: draft.contracts })),
+    };
   const local = localNames(flow, cursor.path);
   const variables = [...new Set([...vars, ...local])].map((label): Completion => {
     const type = flow?.vars?.[label]?.type;
@@ -173,7 +180,7 @@ function localNames(flow: Loose | undefined, [top, id]: readonly string[]): stri
 
 function findShape(
   [name, ...fields]: readonly string[],
-  { flow, screen }: { flow: Loose | undefined; screen: string | undefined },
+  { flow, screen, contracts }: { flow: Loose | undefined; screen: string | undefined } & Pick<Draft, 'contracts'>,
 ): Shape {
   if (!flow) return UNKNOWN;
   const shapes = declaredShapes(flow);
@@ -183,11 +190,19 @@ function findShape(
       ? itemShape(shapes.get(own.items))
       : name === 'error' && own?.type === 'call'
         ? FAILURE
-        : shapes.get(name!);
+        : (findAnswer(flow, name!, contracts) ?? shapes.get(name!));
   return fields.reduce<Shape>(
     (shape, field) => (shape.kind === 'object' ? (shape.fields?.shapes.get(field) ?? UNKNOWN) : UNKNOWN),
     first ?? UNKNOWN,
   );
+}
+
+// What the service answers whose answer a call keeps in a variable; undefined where several do, or the service is unknown.
+function findAnswer({ screens }: Loose, name: string, contracts: Draft['contracts']): Shape | undefined {
+  const calls = Object.values(screens).filter((one) => one.type === 'call' && one.save === name) as CallScreen[];
+  const [service, ...others] = new Set(calls.map((call) => call.service));
+  const contract = service === undefined || others.length ? undefined : findContract(contracts, service);
+  return contract && answerShape(service!, contract);
 }
 
 const itemShape = (shape: Shape | undefined): Shape => (shape?.kind === 'list' ? shape.of : UNKNOWN);

@@ -1,5 +1,7 @@
 // Proposals in a file being edited: their form, keys with an empty value, and the values listed by a schema.
 
+import { isObject } from '../../given.ts';
+import type { Json } from '../../json/json.ts';
 import type { SchemaPart } from '../format/schema.ts';
 import type { Cursor } from './cursor.ts';
 import { describePart } from './words.ts';
@@ -107,4 +109,42 @@ function emptyValue({ type, const: only, enum: all, default: usual, properties, 
   const first = [type ?? (properties ? 'object' : items ? 'array' : 'string')].flat()[0]!;
   const [value, caret] = EMPTY[first] ?? ['', 0];
   return { value, caret };
+}
+
+/** The first value of a type. */
+export const EMPTY_VALUES: { readonly [type: string]: Json } = {
+  string: '',
+  object: {},
+  array: [],
+  boolean: true,
+  integer: 1,
+  number: 1,
+};
+
+/** Whether a value is of a type of JSON Schema. */
+export const isOfType = (value: Json | undefined, type: string): boolean =>
+  type === 'array'
+    ? Array.isArray(value)
+    : type === 'object'
+      ? isObject(value)
+      : type === 'integer'
+        ? typeof value === 'number'
+        : typeof value === type;
+
+const FORMS: { readonly [type: string]: string } = {
+  integer: 'exactly',
+  number: 'a number',
+  boolean: 'any',
+  object: 'with bounds',
+  string: 'a text',
+  array: 'a list',
+};
+/** The type of a value among several, in a few words. */
+export const nameForm = (type: string) => FORMS[type] ?? type;
+
+/** The value of a type that a schema gives as an example, or the least. */
+export function firstOfType({ examples = [], default: usual, not }: SchemaPart, type: string): Json {
+  const found = [...examples, usual].find((one) => isOfType(one as Json, type));
+  if (type === 'boolean') return !(not && 'const' in not && not.const === true);
+  return (found as Json | undefined) ?? EMPTY_VALUES[type] ?? '';
 }

@@ -185,7 +185,7 @@ export const menu: ScreenKind<MenuScreen> = {
 };
 
 // An id from the text in the first language: `checkBalance` for "Check balance".
-function nameOption({ text }: Option): string | undefined {
+export function nameOption({ text }: Pick<Option, 'text'>): string | undefined {
   const words = /[A-Za-z]+(?: [A-Za-z]+)*/.exec(typeof text === 'string' ? text : (Object.values(text)[0] ?? ''))?.[0];
   const [first, ...rest] = words?.toLowerCase().split(' ').slice(0, 4) ?? [];
   return first === undefined

@@ -1,10 +1,11 @@
-// Updates the expectations of flow tests to the current behaviour, and formats test files.
+// Updates the expectations of flow tests to the current behaviour, and adds tests to their file.
 
 import { type MemberNode, parse as parseJson, type ValueNode } from '@humanwhocodes/momoa';
 import { COMMON_LIMITS } from '../../common-limits.ts';
 import { cutText, TwinlineError } from '../../errors.ts';
-import type { Json, JsonObject } from '../../json/json.ts';
+import type { Json } from '../../json/json.ts';
 import { parsePointer, pointerTo } from '../format/source.ts';
+import { formatFile, formatOnLine, formatValue } from '../format/write.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { markFlow } from './coverage.ts';
 import { FLOW_TEST_FILE, type FlowTest, type FlowTestFile, type FlowTestStep } from './file.ts';
@@ -69,7 +70,7 @@ function applyEdits(text: string, edits: readonly Edit[]): string {
   });
   return places
     .sort((one, other) => other.from - one.from)
-    .reduce((result, { from, to, value }) => result.slice(0, from) + valueText(value) + result.slice(to), text);
+    .reduce((result, { from, to, value }) => result.slice(0, from) + formatOnLine(value) + result.slice(to), text);
 }
 
 function nodeAt(root: ValueNode, pointer: string): ValueNode {
@@ -95,47 +96,10 @@ export function addFlowTest(text: string, { flow, test }: { readonly flow: strin
   if (file.tests.some(({ name }) => name === test.name))
     throw new TwinlineError('ERR_INPUT', `There is a test "${test.name}" already. Choose another name.`);
   const end = nodeAt(parseJson(text).body, `/tests/${file.tests.length - 1}`).loc.end.offset;
-  return `${text.slice(0, end)},\n    ${formatJson(test as unknown as Json, '    ', 1)}${text.slice(end)}`;
+  return `${text.slice(0, end)},\n    ${formatValue(test as unknown as Json, { indent: '    ', taken: 1 })}${text.slice(end)}`;
 }
-
-const WIDTH = 120;
 
 /** The JSON of flow tests, like {@link formatFile}. */
 export function writeFlowTests(file: FlowTestFile): string {
   return formatFile(file as unknown as Json);
-}
-
-/** Formats JSON for people: two spaces of indentation, and lines of at most 120 characters where texts allow it. */
-export function formatFile(value: Json): string {
-  return `${formatJson(value, '', 0)}\n`;
-}
-
-/** The same with narrower lines; the first starts after `taken` characters. */
-export function formatLines(value: Json, { width, taken }: { readonly width: number; readonly taken: number }): string {
-  return formatJson(value, '', taken, width);
-}
-
-// `usedWidth` is the width of what precedes and follows the value on its line.
-function formatJson(value: Json, indent: string, usedWidth: number, width = WIDTH): string {
-  const line = valueText(value);
-  if (value === null || typeof value !== 'object' || indent.length + usedWidth + line.length <= width) return line;
-  const inside = `${indent}  `;
-  const [open, close] = Array.isArray(value) ? '[]' : '{}';
-  const parts = Array.isArray(value)
-    ? value.map((item) => formatJson(item, inside, 1, width))
-    : Object.entries(value as JsonObject).map(([key, item]) => {
-        const name = `${JSON.stringify(key)}: `;
-        return name + formatJson(item, inside, name.length + 1, width);
-      });
-  return `${open}\n${parts.map((part) => inside + part).join(',\n')}\n${indent}${close}`;
-}
-
-/** A value on one line, formatted as in test files. */
-function valueText(value: Json): string {
-  if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
-  const members = Object.entries(value as JsonObject).map(
-    ([key, item]) => `${JSON.stringify(key)}: ${valueText(item)}`,
-  );
-  return members.length ? `{ ${members.join(', ')} }` : '{}';
 }

@@ -9,7 +9,7 @@ import { convertFlows, isNothing } from '../../../lib/flow/convert/convert.ts';
 import { type ReportEntry, reportLine } from '../../../lib/flow/convert/report.ts';
 import { FILE_BYTES_MAX } from '../../../lib/flow/convert/source.ts';
 import { FLOW_FILE } from '../../../lib/flow/format/parse.ts';
-import { formatFile } from '../../../lib/flow/testing/update.ts';
+import { formatFile } from '../../../lib/flow/format/write.ts';
 import type { Json } from '../../../lib/json/json.ts';
 import { CONTRACTS } from '../../menus/contracts.ts';
 import { readErrorCode } from '../remote.ts';

@@ -1,7 +1,7 @@
 // How code looks in references: words between backticks, JSON in lines that fit, and what an expression gives.
 
 import type { Example } from '../../../lib/flow/expression/described.ts';
-import { formatLines } from '../../../lib/flow/testing/update.ts';
+import { formatValue } from '../../../lib/flow/format/write.ts';
 import type { Json } from '../../../lib/json/json.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 
@@ -16,11 +16,11 @@ const WIDTH = 64;
 /** A value behind its key: `"retry": 1`. */
 export function keyBlock(key: string, value: unknown): Markup {
   const name = `${JSON.stringify(key)}: `;
-  return codeBlock(name + formatLines(value as Json, { width: WIDTH, taken: name.length }));
+  return codeBlock(name + formatValue(value as Json, { width: WIDTH, taken: name.length }));
 }
 
 export function jsonBlock(value: unknown): Markup {
-  return codeBlock(formatLines(value as Json, { width: WIDTH, taken: 0 }));
+  return codeBlock(formatValue(value as Json, { width: WIDTH, taken: 0 }));
 }
 
 function codeBlock(text: string): Markup {
@@ -47,6 +47,6 @@ export function exampleLines(examples: readonly Example[]): Markup {
 function listGiven(given: { readonly [name: string]: Json }): Markup[] {
   return Object.entries(given).map(
     ([name, value], at) =>
-      html`${at > 0 && ', '}<code>${name}</code> is <code>${formatLines(value, { width: Infinity, taken: 0 })}</code>`,
+      html`${at > 0 && ', '}<code>${name}</code> is <code>${formatValue(value, { width: Infinity, taken: 0 })}</code>`,
   );
 }

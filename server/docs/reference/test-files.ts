@@ -2,8 +2,8 @@
 
 import type { Flow, FlowScreen } from '../../../lib/flow/format/flow.ts';
 import { FLOW_SCHEMA, FLOW_TEST_SCHEMA } from '../../../lib/flow/format/schema.ts';
+import { formatFile } from '../../../lib/flow/format/write.ts';
 import type { FlowTestFile } from '../../../lib/flow/testing/file.ts';
-import { formatFile } from '../../../lib/flow/testing/update.ts';
 import type { Json } from '../../../lib/json/json.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
 import { fileBlock, formatCode, keyBlock } from './code.ts';

@@ -15,6 +15,7 @@ import type { AskProcess } from '../../config/job-thread.ts';
 import { PLAIN_DIALECT } from '../../ussd/dialects.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { type PhoneSessionState, readSessionState } from '../simulator/session-state.ts';
+import { type ReasonsRecorder, recordReasons, type TurnReasons } from './reasons.ts';
 
 /** A request of a phone to a draft. */
 export interface DraftDial {
@@ -31,15 +32,19 @@ export interface DraftCall extends Pick<ServiceCall, 'idempotencyKey' | 'session
   readonly input: JsonObject;
 }
 
+/** What a phone shows, and why. */
+export type DraftReply = UssdReply & { readonly why?: TurnReasons };
+
 export interface DraftPhones {
   /** For a dial, `open` returns the draft and the services that it may call. */
-  turn(dial: DraftDial, open: () => readonly [draft: CompiledFlow, services: readonly string[]]): Promise<UssdReply>;
+  turn(dial: DraftDial, open: () => readonly [draft: CompiledFlow, services: readonly string[]]): Promise<DraftReply>;
   /** The state of a session; null if it does not exist or is over. */
   state(sessionId: string): Promise<PhoneSessionState | null>;
 }
 
 interface DraftPhone {
   readonly service: UssdService<CompiledFlow>;
+  readonly reasons: ReasonsRecorder;
   readonly screens: number;
 }
 
@@ -53,12 +58,23 @@ export function draftPhones(ask: AskProcess<DraftCall, Json>): DraftPhones {
   });
 
   function openPhone(conversation: CompiledFlow, names: readonly string[]): DraftPhone {
+    const reasons = recordReasons(conversation);
     const services: Services = Object.fromEntries(
-      names.map((service) => [service, (input, { signal, ...call }) => ask({ service, input, ...call }, signal)]),
+      names.map((service) => [
+        service,
+        reasons.watch(service, (input, { signal, ...call }) => ask({ service, input, ...call }, signal)),
+      ]),
     );
-    const engine = createEngine({ store: memorySnapshots(), conversations: [conversation], services, keyring });
+    const { inspector } = reasons;
+    const engine = createEngine({
+      store: memorySnapshots(),
+      conversations: [conversation],
+      services,
+      keyring,
+      inspector,
+    });
     const service = ussdService({ engine, flow: conversation.id, keyring });
-    return { service, screens: conversation.screens.size };
+    return { service, reasons, screens: conversation.screens.size };
   }
 
   return {
@@ -67,7 +83,9 @@ export function draftPhones(ask: AskProcess<DraftCall, Json>): DraftPhones {
       if (!phone) return { kind: 'end', text: 'This session is over. Dial again.' };
       phones.set(sessionId, phone);
       const request = { sessionId, phoneNumber, serviceCode, text, event: 'turn', mode: 'cumulative' } as const;
-      return phone.service.turn(request, PLAIN_DIALECT, { simulated: true });
+      const reply = await phone.service.turn(request, PLAIN_DIALECT, { simulated: true });
+      const why = phone.reasons.read();
+      return why ? { ...reply, why } : reply;
     },
     async state(sessionId) {
       const phone = phones.get(sessionId);

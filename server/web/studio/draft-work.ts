@@ -9,6 +9,9 @@ import { cutText, TwinlineError } from '../../../lib/errors.ts';
 import { completeFlow } from '../../../lib/flow/editing/completion.ts';
 import { sketchFlow } from '../../../lib/flow/editing/cursor.ts';
 import { explainFlow } from '../../../lib/flow/editing/explain.ts';
+import { flowForm } from '../../../lib/flow/editing/form.ts';
+import type { FlowForms } from '../../../lib/flow/editing/form-field.ts';
+import { type EditedFlow, editFlow, type FlowOperation } from '../../../lib/flow/editing/operations.ts';
 import { completeTests, explainTests } from '../../../lib/flow/editing/tests.ts';
 import type { Flow } from '../../../lib/flow/format/flow.ts';
 import { FLOW_FILE } from '../../../lib/flow/format/parse.ts';
@@ -21,14 +24,13 @@ import { parseFlowTests } from '../../../lib/flow/testing/parse.ts';
 import { type FlowTestReport, runFlowTests } from '../../../lib/flow/testing/run.ts';
 import { addFlowTest, updateFlowTests } from '../../../lib/flow/testing/update.ts';
 import type { Json } from '../../../lib/json/json.ts';
-import type { UssdReply } from '../../../lib/ussd/adapter.ts';
 import type { AskProcess } from '../../config/job-thread.ts';
 import { CONTRACTS } from '../../menus/contracts.ts';
 import { tryCompile } from '../../menus/menus.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { type Dialogue, readDialogue, recordDialogue, type ServiceRecorder } from '../simulator/flow-test.ts';
 import type { PhoneSessionState } from '../simulator/session-state.ts';
-import { type DraftCall, type DraftDial, type DraftPhones, draftPhones } from './draft-phones.ts';
+import { type DraftCall, type DraftDial, type DraftPhones, type DraftReply, draftPhones } from './draft-phones.ts';
 import { listWordings, type Wordings } from './wordings.ts';
 
 /** A text in the editor, and the name of its flow. */
@@ -76,12 +78,21 @@ export interface DraftDialogue {
   readonly answers: ReturnType<ServiceRecorder['answers']>;
 }
 
+export interface DraftEdit {
+  readonly operation: FlowOperation;
+  /** The text of the tests, in which screens are renamed too. */
+  readonly tests: string;
+}
+
 /** Kinds of jobs, and their parameters. */
 export interface DraftQuestions {
   readonly check: undefined;
   readonly compile: undefined;
   readonly draw: undefined;
   readonly words: undefined;
+  /** A JSON pointer to a screen, or '' for the flow. */
+  readonly form: string;
+  readonly edit: DraftEdit;
   readonly test: DraftTests;
   readonly complete: DraftPlace;
   readonly explain: DraftPlace;
@@ -97,12 +108,14 @@ export interface DraftResults {
   readonly compile: null;
   readonly draw: Drawing;
   readonly words: Wordings;
+  readonly form: FlowForms;
+  readonly edit: EditedFlow;
   readonly test: TestedDraft;
   readonly complete: ReturnType<typeof completeFlow> | null;
   readonly explain: ReturnType<typeof explainFlow> | null;
   /** The tests with the dialogue added. */
   readonly record: string;
-  readonly dial: UssdReply;
+  readonly dial: DraftReply;
   readonly phone: PhoneSessionState | null;
 }
 
@@ -174,6 +187,8 @@ export function draftWork(): (job: DraftJob, ask: AskProcess<DraftCall, Json>) =
         const { flow } = check(draft, around);
         return flow ? listWordings(flow) : { langs: [], wordings: [] };
       },
+      form: (pointer) => flowForm(text, pointer, context),
+      edit: ({ operation, tests }) => editFlow(text, operation, { tests, contracts: CONTRACTS }),
       test: (tests) => testDraft(compile(draft, around), tests),
       complete: ({ tests, offset }) =>
         (tests === undefined

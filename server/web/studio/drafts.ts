@@ -11,12 +11,11 @@ import type { LintDoors } from '../../../lib/flow/lint/lint.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { Json } from '../../../lib/json/json.ts';
 import { keepMade } from '../../../lib/retry.ts';
-import type { UssdReply } from '../../../lib/ussd/adapter.ts';
 import { type JobErrors, jobThread } from '../../config/job-thread.ts';
 import { hashText } from '../../menus/files.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import type { PhoneSessionState } from '../simulator/session-state.ts';
-import type { DraftCall, DraftDial } from './draft-phones.ts';
+import type { DraftCall, DraftDial, DraftReply } from './draft-phones.ts';
 import type { CheckedDraft, DraftAnswer, DraftJob, DraftQuestions, DraftResults, DraftText } from './draft-work.ts';
 
 export interface DraftsOptions {
@@ -42,7 +41,7 @@ export interface Drafts {
   /** The drawing, with a unique name of this draft. */
   drawing(draft: DraftText): { readonly name: readonly string[]; find(): Promise<Drawing> };
   /** Dials a draft, or continues a session, in the text that was dialled rather than the current one. */
-  dial(draft: DraftText, dialled: DraftDial): Promise<UssdReply>;
+  dial(draft: DraftText, dialled: DraftDial): Promise<DraftReply>;
   /** The state of a session in a draft; null if there is none. */
   phone(sessionId: string): Promise<PhoneSessionState | null>;
   /** Ends the worker thread. */

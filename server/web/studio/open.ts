@@ -47,6 +47,7 @@ export async function openStudio(options: StudioOptions): Promise<StudioDeps> {
   const isMachine = (name: string) => library.ids.includes(name) && !flows().has(name);
   return {
     ...deps,
+    services,
     files: flowFiles(deps.home, isMachine),
     drafts: drafts({ flows, services, callsServices, doors }),
     versions: versions(documents, clock),

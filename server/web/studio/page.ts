@@ -1,11 +1,12 @@
 // The page of the studio, filled by its script: the editor on the left, a tool on the right; on a phone one at a time.
 
+import { KINDS } from '../../../lib/flow/screens/kinds.ts';
 import { html } from '../../../lib/markup.ts';
 import type { PageContent } from '../kit/frame.ts';
 
 const PARTS = [
   ['text', 'Text'],
-  ['drawing', 'Drawing'],
+  ['drawing', 'Build'],
   ['phone', 'Phone'],
   ['tests', 'Tests'],
   ['words', 'Languages'],
@@ -21,6 +22,35 @@ export interface StudioPageOptions {
 
 const NO_CALLS = html`<p class="quiet">On this server drafts call no services; each call leads to its <code>fail</code> screen.</p>`;
 
+const DIALOGS = html`<dialog id="new-flow"><form method="dialog"><h2>New flow</h2>
+<label>Name <input id="new-name" pattern="[A-Za-z][A-Za-z0-9_\\-]{0,63}" maxlength="64" title="A letter, then letters, digits, - and _" required></label>
+<fieldset id="starters"><legend>Start with</legend></fieldset>
+<p id="new-notice" role="alert"></p>
+<p class="row"><button type="button" class="cancel">Cancel</button><button id="create" class="primary" type="submit" value="create">Create</button></p></form></dialog>
+<dialog id="add-screen" aria-labelledby="add-title"><form method="dialog"><h2 id="add-title">Add a screen</h2>
+<label>Type <select id="add-type">${Object.entries(KINDS).map(
+  ([type, { schema }]) => html`<option value="${type}">${type} · ${schema.about}</option>`,
+)}</select></label>
+<label>Name <input id="add-id" pattern="[A-Za-z][A-Za-z0-9_]{0,63}" title="A letter, then letters, digits and _" required></label>
+<label data-types="menu input list end">Text <textarea id="add-text" rows="2"></textarea></label>
+<label data-types="menu">Lines, one below the other <textarea id="add-lines" rows="3"></textarea></label>
+<label data-types="input">Asks for <select id="add-answer"><option value="text">a text</option><option value="number">a number</option>
+<option value="pin">a PIN, which is never stored</option><option value="phone">a phone number</option><option value="date">a date</option></select></label>
+<label data-types="call">Service <input id="add-service" list="add-services" value="http.get"></label><datalist id="add-services"></datalist>
+<label data-types="flow">Flow <input id="add-flow" list="add-flows"></label><datalist id="add-flows"></datalist>
+<label>Reached by <select id="add-way"></select></label>
+<label id="add-line-row">Text of the line <input id="add-line"></label>
+<p role="alert"></p>
+<p class="row"><button type="button" class="cancel">Cancel</button><button class="primary" type="submit" value="do">Add</button></p></form></dialog>
+<dialog id="name-screen" aria-labelledby="name-title"><form method="dialog"><h2 id="name-title">Rename</h2>
+<label>Name <input id="name-name" pattern="[A-Za-z][A-Za-z0-9_]{0,63}" title="A letter, then letters, digits and _" required></label>
+<p role="alert"></p>
+<p class="row"><button type="button" class="cancel">Cancel</button><button class="primary" type="submit" value="do">OK</button></p></form></dialog>
+<dialog id="delete-screen" aria-labelledby="delete-title"><form method="dialog"><h2 id="delete-title">Delete</h2>
+<p id="delete-uses"></p><label>They <select id="delete-lead"></select></label>
+<p role="alert"></p>
+<p class="row"><button type="button" class="cancel">Cancel</button><button class="primary" type="submit" value="do">Delete</button></p></form></dialog>`;
+
 export function studioPage({ flow, callsServices }: StudioPageOptions): PageContent {
   return {
     title: 'Studio · Twinline',
@@ -32,6 +62,7 @@ export function studioPage({ flow, callsServices }: StudioPageOptions): PageCont
 <code id="file" class="quiet" title="The file that Save writes"></code>
 <button id="begin" type="button">New flow …</button>
 <span id="state" class="quiet" role="status">Loading …</span>
+<button id="undo" type="button" title="Ctrl+Z" disabled>Undo</button><button id="redo" type="button" title="Ctrl+Y" disabled>Redo</button>
 <button id="save" class="primary" type="button" title="Ctrl+S" disabled>Save</button></header>
 <p id="notice" class="quiet" role="status"></p>
 <section id="conflict" class="card" hidden aria-labelledby="conflict-title"><h2 id="conflict-title">The file was changed on disk</h2>
@@ -49,15 +80,23 @@ export function studioPage({ flow, callsServices }: StudioPageOptions): PageCont
 <div id="editor" class="editor"></div>
 <ol id="problems" class="problems stack small" aria-label="Problems" tabindex="0"></ol>
 </section>
-<section id="drawing" class="card" aria-label="Drawing">
+<section id="drawing" class="card" aria-label="Drawing and form">
 <div class="row small"><h2>Drawing</h2><span id="drawn" class="quiet grow" role="status">Drawing …</span>
 <button id="smaller" type="button" aria-label="Smaller">−</button><button id="larger" type="button" aria-label="Larger">+</button></div>
-<div id="picture" tabindex="0" role="region" aria-label="Drawing of the flow: arrow keys move between screens, Enter goes to the text"></div>
+<div id="picture" tabindex="0" role="region" aria-label="Drawing of the flow: arrow keys move between screens, Enter opens the form of one"></div>
+<section id="form" aria-label="Form">
+<div class="row small"><label class="row quiet grow">Screen <select id="form-screen" class="grow"></select></label>
+<button id="form-add" type="button">Add a screen …</button>
+<button id="form-rename" class="of-screen" type="button">Rename …</button><button id="form-duplicate" class="of-screen" type="button">Duplicate</button>
+<button id="form-delete" class="of-screen" type="button">Delete …</button><button id="form-text" type="button">Show the text</button></div>
+<div id="form-fields" class="fields"></div>
+</section>
 </section>
 <section id="phone" class="card" aria-label="Phone">
 <div class="row apart small"><h2>Phone</h2><button id="dial" class="primary" type="button">Dial the draft</button></div>
 ${callsServices ? '' : NO_CALLS}
 <div id="device" class="device"></div>
+<div id="reasons" class="reasons" role="region" aria-label="Why it shows this" hidden></div>
 <form id="record" class="row small"><label class="row quiet grow">Name of a test <input id="test-name" class="grow" maxlength="80" placeholder="What this dialogue shows"></label>
 <button type="submit">Record as a test</button></form>
 </section>
@@ -76,11 +115,7 @@ ${callsServices ? '' : NO_CALLS}
 <ol id="versions" class="versions stack small"></ol><div id="version-diff" class="diff"></div>
 </section>
 </div>
-<dialog id="new-flow"><form method="dialog"><h2>New flow</h2>
-<label>Name <input id="new-name" pattern="[A-Za-z][A-Za-z0-9_\\-]{0,63}" maxlength="64" title="A letter, then letters, digits, - and _" required></label>
-<fieldset id="starters"><legend>Start with</legend></fieldset>
-<p id="new-notice" role="alert"></p>
-<p class="row"><button value="" formnovalidate>Cancel</button><button id="create" class="primary" type="submit" value="create">Create</button></p></form></dialog>
+${DIALOGS}
 <noscript><p class="card">The studio needs JavaScript. Flows are files; any editor will do.</p></noscript>`,
   };
 }

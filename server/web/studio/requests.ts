@@ -1,6 +1,9 @@
 // Routes for the page of the studio only, POST with a few common fields, and the dependencies of their handlers.
 
 import type { Context } from 'koa';
+import type { Services } from '../../../lib/engine/service.ts';
+import type { FlowOperation } from '../../../lib/flow/editing/operations.ts';
+import { screenTypes } from '../../../lib/flow/format/schema.ts';
 import type { Schema } from '../../../lib/json/schema.ts';
 import { readInput } from '../../http/check-input.ts';
 import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
@@ -29,6 +32,7 @@ export interface StudioDeps {
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
   /** The flow that a dial starts. */
   readonly flow: string;
+  readonly services: Services;
   /** Whether dialled drafts call services. */
   readonly callsServices: boolean;
   /** Notes a write in the audit log before it happens. If it rejects, nothing is written. */
@@ -59,6 +63,26 @@ const EXAMPLE_TESTS = JSON.stringify({
   ],
 });
 
+const NAME: Schema = { type: 'string', maxLength: 1_000 };
+/** A {@link FlowOperation}; each needs some of these. */
+const OPERATION = {
+  type: 'object',
+  description: 'An edit of the flow',
+  required: ['do'],
+  additionalProperties: false,
+  properties: {
+    do: { enum: ['set', 'insert', 'move', 'key', 'lines', 'way', 'declare', 'add', 'rename', 'delete', 'duplicate'] },
+    ...{ pointer: NAME, name: NAME, screen: NAME, to: NAME, when: NAME, lead: NAME, id: NAME, after: NAME, way: NAME },
+    ...{ text: NAME, line: NAME, service: NAME, flow: NAME, items: NAME },
+    at: { type: 'integer', minimum: 0, maximum: 20_000 },
+    by: { enum: [-1, 1] },
+    value: { description: 'Any JSON' },
+    lines: { type: 'array', items: NAME, maxItems: 500 },
+    type: { enum: screenTypes() },
+    answer: { enum: ['text', 'number', 'pin', 'phone', 'date'] },
+  },
+} as const satisfies Schema;
+
 /** Fields of requests; each route names the ones it needs. */
 const FIELDS = {
   flow: { type: 'string', description: 'The name of the flow', examples: ['hello'] },
@@ -86,16 +110,20 @@ const FIELDS = {
   name: { type: 'string', description: 'The name of a test', examples: ['Another dial'] },
   inputs: { ...DIALOGUE_INPUTS, examples: [['']] },
   typed: { type: 'string', description: 'All input so far, joined by *', examples: [''] },
+  pointer: { type: 'string', description: 'A JSON pointer to a screen; "" for the flow', examples: ['/screens/hello'] },
+  operation: { ...OPERATION, examples: [{ do: 'set', pointer: '/screens/bye/text', value: 'Bye.' }] },
 } as const satisfies { readonly [name: string]: Schema };
 
 type Field = keyof typeof FIELDS;
-type FieldValue<Name extends Field> = (typeof FIELDS)[Name] extends { type: 'integer' }
-  ? number
-  : (typeof FIELDS)[Name] extends { type: 'boolean' }
-    ? boolean
-    : (typeof FIELDS)[Name] extends { type: 'array' }
-      ? readonly string[]
-      : string;
+type FieldValue<Name extends Field> = Name extends 'operation'
+  ? FlowOperation
+  : (typeof FIELDS)[Name] extends { type: 'integer' }
+    ? number
+    : (typeof FIELDS)[Name] extends { type: 'boolean' }
+      ? boolean
+      : (typeof FIELDS)[Name] extends { type: 'array' }
+        ? readonly string[]
+        : string;
 export type Body<Needed extends Field, Optional extends Field> = { readonly [Name in Needed]: FieldValue<Name> } & {
   readonly [Name in Optional]?: FieldValue<Name>;
 };

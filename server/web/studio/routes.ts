@@ -55,10 +55,11 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       id: 'listStudioFlows',
       summary: 'List served flows and starters for new ones',
       answers: { 200: { description: 'The flows', types: jsonTypes(ANY) } },
-      handle: (ctx, { drafts, flow: dialled }) => {
+      handle: (ctx, { drafts, flow: dialled, services }) => {
         const flows = [...drafts.flows().values()];
         ctx.body = {
           dialled,
+          services: Object.keys(services),
           flows: flows.map(({ flow, version, screens }) => ({ flow, version, screens: Object.keys(screens).length })),
           starters: Object.entries(STARTERS).map(([name, { summary }]) => ({ name, summary })),
         };
@@ -150,6 +151,23 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       needs: ['flow', 'text'],
       handle: async (ctx, draft, { drafts }) => {
         ctx.body = await drafts.ask('words', draft, undefined);
+      },
+    }),
+    pageRequest('/studio/form', {
+      id: 'describeDraftForm',
+      summary: 'The form of a screen of a draft, or of the flow',
+      needs: ['flow', 'text', 'pointer'],
+      handle: async (ctx, { pointer, ...draft }, { drafts }) => {
+        ctx.body = await drafts.ask('form', draft, pointer);
+      },
+    }),
+    pageRequest('/studio/edit', {
+      id: 'editDraft',
+      summary: 'The edits of the text of a draft, and of its tests, that an operation of a form makes',
+      needs: ['flow', 'text', 'operation'],
+      takes: ['tests'],
+      handle: async (ctx, { flow, text, operation, tests = '' }, { drafts }) => {
+        ctx.body = await drafts.ask('edit', { flow, text }, { operation, tests });
       },
     }),
     pageRequest('/studio/drawing', {

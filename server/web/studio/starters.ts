@@ -1,6 +1,6 @@
 // Starters for new flows: a few screens, and a test of them.
 
-import { formatFile } from '../../../lib/flow/testing/update.ts';
+import { formatFile } from '../../../lib/flow/format/write.ts';
 import type { Json } from '../../../lib/json/json.ts';
 
 interface Starter {
@@ -40,6 +40,12 @@ export const STARTERS: { readonly [name: string]: Starter } = {
         ],
       },
     ],
+  },
+  blank: {
+    summary: 'one screen to build on',
+    start: 'home',
+    screens: { home: { type: 'menu', text: 'Welcome', options: [{ id: 'exit', text: 'Exit', to: 'bye' }] }, bye: BYE },
+    tests: [{ name: 'a dial', steps: [{ in: '', screen: 'home' }] }],
   },
   form: {
     summary: 'two questions, and a menu to confirm',

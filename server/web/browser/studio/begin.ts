@@ -1,6 +1,7 @@
 // The list of flows, and the dialog for a new one.
 
 import { element, findElement } from '../element.ts';
+import { startCancel } from './form/asking.ts';
 import { get, post } from './requests.ts';
 
 interface Listed {
@@ -66,6 +67,7 @@ export function beginning({ onBegun }: { readonly onBegun: (flow: string, words:
     }
   }
 
+  startCancel(dialog);
   findElement('begin').addEventListener('click', () => void begin(''));
   findElement('create').addEventListener('click', (event) => {
     event.preventDefault();

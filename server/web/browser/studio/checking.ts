@@ -21,6 +21,8 @@ export interface CheckingOptions {
 export interface CheckingPart {
   readonly errors: number;
   readonly warnings: number;
+  /** Of the text that was checked last. */
+  readonly problems: readonly Problem[];
   soon(): void;
   now(): Promise<void>;
   /** The screen at an offset. */
@@ -79,6 +81,9 @@ export function checking({ editor, flow, onPick, onChecked, tell }: CheckingOpti
     },
     get warnings() {
       return count('warning');
+    },
+    get problems() {
+      return checked.problems;
     },
     soon() {
       clearTimeout(timer);

@@ -1,9 +1,11 @@
 // A phone that dials the draft and records dialogues as tests.
 
+import type { TurnReasons } from '../../studio/reasons.ts';
 import { element, findElement } from '../element.ts';
 import { Phone, type PhoneLink } from '../phone/phone.ts';
 import { type PhoneAnswer, replaceSecrets } from '../phone/requests.ts';
 import { answerPart, screenPart } from '../phone/screen.ts';
+import { showReasons } from './form/reasons.ts';
 import { get, post } from './requests.ts';
 
 export interface DialledDraft {
@@ -16,13 +18,21 @@ export interface DiallingOptions {
   readonly tests: () => string;
   /** A dialogue was added to the tests. */
   readonly onRecorded: (tests: string) => void;
+  /** The path of a screen was selected. */
+  readonly onPick: (path: string) => void;
   readonly tell: (words: string) => void;
+}
+
+interface DialReply {
+  readonly kind: 'continue' | 'end';
+  readonly text: string;
+  readonly why?: TurnReasons;
 }
 
 const NUMBER = '+260971230001';
 const TEXT_CHARS = 0;
 
-export function dialling({ draft, tests, onRecorded, tell }: DiallingOptions): void {
+export function dialling({ draft, tests, onRecorded, onPick, tell }: DiallingOptions): void {
   const box = findElement('device');
   const name = findElement<HTMLInputElement>('test-name');
   const nameControl = (what: string) => `${what}, phone of the studio`;
@@ -30,7 +40,8 @@ export function dialling({ draft, tests, onRecorded, tell }: DiallingOptions): v
     async send({ sessionId, phoneNumber, serviceCode, text: typed }): Promise<PhoneAnswer> {
       try {
         const dialled = { ...draft(), sessionId, phoneNumber, serviceCode, typed };
-        const { kind, text } = await post<{ kind: 'continue' | 'end'; text: string }>('/dial', dialled);
+        const { kind, text, why } = await post<DialReply>('/dial', dialled);
+        showReasons(why, onPick);
         return { kind, text, raw: text };
       } catch (error) {
         return { kind: 'trouble', text: (error as Error).message, raw: '' };

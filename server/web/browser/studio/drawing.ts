@@ -37,7 +37,7 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
   const zoom = zoomButtons(() => resize());
   const resize = () => svg?.setAttribute('width', String(Math.round(natural * zoom.scale)));
   const states = stateButtons(box, {
-    says: 'Screen: go to its text',
+    says: 'Screen: opens its form',
     onOpen: (state) => onPick(findOwnScreen(box, state)),
   });
 

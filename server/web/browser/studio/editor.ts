@@ -2,17 +2,34 @@
 // security policy allows its styles.
 
 import { acceptCompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
-import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { ensureSyntaxTree, foldKeymap, syntaxTree } from '@codemirror/language';
+import {
+  defaultKeymap,
+  history,
+  historyKeymap,
+  isolateHistory,
+  redo,
+  redoDepth,
+  undo,
+  undoDepth,
+} from '@codemirror/commands';
+import { foldKeymap, syntaxTree } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
-import { EditorState, type Extension, Text } from '@codemirror/state';
+import {
+  ChangeSet,
+  EditorState,
+  type Extension,
+  type StateCommand,
+  Text,
+  type Transaction,
+  type TransactionSpec,
+} from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
-import type { SyntaxNode } from '@lezer/common';
 import type { Problem, TextEdit } from '../../../../lib/flow/format/problem.ts';
-import { followText, type SentText } from './followed.ts';
+import { BESIDE, besideUndo, findEdits, followText, type SentEdits, type SentText } from './followed.ts';
 import { type DescribeDraft, explanations, proposals } from './help.ts';
 import { LOOK, openShadow } from './look.ts';
+import { findValue } from './pointers.ts';
 
 export type EditedDocument = 'flow' | 'tests';
 
@@ -55,9 +72,19 @@ export interface Editor {
   /** Range of the value at a JSON pointer, or undefined. */
   find(document: EditedDocument, pointer: string): { readonly from: number; readonly to: number } | undefined;
   replace(document: EditedDocument, edit: TextEdit): void;
+  /** Applies edits of both sent texts as one step of undo. Returns false, and changes nothing, where a place has changed. */
+  apply(edits: { readonly [document in EditedDocument]: SentEdits }): boolean;
+  /** Moves the cursor to a place of the flow, if it is open, without the focus. */
+  look(offset: number): void;
+  /** Takes back the last edit of the flow, or makes it again. */
+  undo(): void;
+  redo(): void;
+  canUndo(): boolean;
+  canRedo(): boolean;
 }
 
-export function openEditor({ host, flow, onChange, onMove, onSave, onMissed }: EditorOptions): Editor {
+export function openEditor(options: EditorOptions): Editor {
+  const { host, flow, onChange, onMove, onSave, onMissed } = options;
   const root = openShadow(host);
   let open: EditedDocument = 'flow';
   const onUpdate = EditorView.updateListener.of((update) => {
@@ -73,68 +100,113 @@ export function openEditor({ host, flow, onChange, onMove, onSave, onMissed }: E
   const followed = { flow: followText(), tests: followText() };
   const view = new EditorView({ state: states.flow, parent: root, root });
   const readState = (document: EditedDocument) => (document === open ? view.state : states[document]);
-  const setState = (document: EditedDocument, state: EditorState) => {
-    states[document] = state;
-    followed[document].restart();
-    if (document === open) view.setState(state);
-  };
+
+  function dispatch(document: EditedDocument, change: Transaction | TransactionSpec): void {
+    const update = 'state' in change ? change : readState(document).update(change);
+    if (document === open) view.dispatch(update);
+    else {
+      states[document] = update.state;
+      if (update.docChanged) followed[document].note(update.changes);
+      if (update.docChanged) onChange(document);
+    }
+    // What an edit of the flow changed in the tests is taken back with it, while they are as it left them.
+    for (const { value } of update.effects.filter((effect) => effect.is(BESIDE)))
+      if (value.changes.length === readState('tests').doc.length) dispatch('tests', { changes: value.changes });
+  }
+
   const show = (document: EditedDocument) => {
     if (document === open) return;
     states[open] = view.state;
     open = document;
     view.setState(states[document]);
   };
-  const replace: Editor['replace'] = (document, changes) => {
-    if (document === open) view.dispatch({ changes });
-    else {
-      const update = states[document].update({ changes });
-      states[document] = update.state;
-      followed[document].note(update.changes);
-      onChange(document);
-    }
-  };
-  const mend: Editor['mend'] = (document, { edit, sent }) => {
-    const current = sent.findEdit(edit);
-    if (current) replace(document, current);
-    else onMissed();
-  };
+  const edits = editActions({ readState, dispatch, onMissed });
   const compared = { flow: readText(''), tests: readText('') };
 
   return {
+    ...edits,
     get open() {
       return open;
     },
     text: (document) => readState(document).doc.toString(),
     send: (document) => followed[document].send(readState(document).doc),
-    load: (document, text) => setState(document, make(document, text)),
+    load(document, text) {
+      states[document] = make(document, text);
+      followed[document].restart();
+      if (document === open) view.setState(states[document]);
+    },
+    show,
+    problems(document, problems, sent) {
+      const state = readState(document);
+      const apply = (edit: TextEdit) => edits.mend(document, { edit, sent });
+      const marks = problems.flatMap((problem) => makeDiagnostic(problem, { state, sent, apply }));
+      dispatch(document, setDiagnostics(state, marks));
+    },
+    reveal(document, offset) {
+      show(document);
+      moveCursor(view, offset, 'center');
+      view.focus();
+    },
+    look(offset) {
+      if (open === 'flow') moveCursor(view, offset, 'nearest');
+    },
+    find: (document, pointer) => findValue(readState(document), pointer),
+    isSame(document, text) {
+      if (compared[document].text !== text) compared[document] = readText(text);
+      return readState(document).doc.eq(compared[document].doc);
+    },
+    canUndo: () => undoDepth(readState('flow')) > 0,
+    canRedo: () => redoDepth(readState('flow')) > 0,
+  };
+}
+
+function moveCursor(view: EditorView, offset: number, y: 'center' | 'nearest'): void {
+  const anchor = Math.min(offset, view.state.doc.length);
+  const scroll = EditorView.scrollIntoView(anchor, { y, ...(y === 'nearest' && { yMargin: LOOK_MARGIN }) });
+  view.dispatch({ selection: { anchor }, effects: scroll });
+}
+
+/** Pixels above and below a place that is looked at. */
+const LOOK_MARGIN = 60;
+
+interface EditHost extends Pick<EditorOptions, 'onMissed'> {
+  readonly readState: (document: EditedDocument) => EditorState;
+  readonly dispatch: (document: EditedDocument, change: Transaction | TransactionSpec) => void;
+}
+
+function editActions({
+  readState,
+  dispatch,
+  onMissed,
+}: EditHost): Pick<Editor, 'replace' | 'change' | 'mend' | 'apply' | 'undo' | 'redo'> {
+  const replace: Editor['replace'] = (document, changes) => dispatch(document, { changes });
+  const step = (command: StateCommand) => () =>
+    void command({ state: readState('flow'), dispatch: (update) => dispatch('flow', update) });
+  return {
+    replace,
+    undo: step(undo),
+    redo: step(redo),
     change(document, text) {
       const before = readState(document).doc.toString();
       const { head, tail } = sameEnds(before, text);
       const insert = text.slice(head, text.length - tail);
       replace(document, { from: head, to: before.length - tail, insert });
     },
-    show,
-    problems(document, problems, sent) {
-      const state = readState(document);
-      const apply = (edit: TextEdit) => mend(document, { edit, sent });
-      const marks = problems.flatMap((problem) => makeDiagnostic(problem, { state, sent, apply }));
-      const change = setDiagnostics(state, marks);
-      if (document === open) view.dispatch(change);
-      else states[document] = state.update(change).state;
+    mend(document, { edit, sent }) {
+      const current = sent.findEdit(edit);
+      if (current) replace(document, current);
+      else onMissed();
     },
-    reveal(document, offset) {
-      show(document);
-      const anchor = Math.min(offset, view.state.doc.length);
-      view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: 'center' }) });
-      view.focus();
+    apply({ flow, tests }) {
+      const changes = findEdits(flow);
+      const beside = findEdits(tests);
+      if (!changes || !beside) return false;
+      const { doc } = readState('tests');
+      const set = ChangeSet.of(beside, doc.length);
+      const effects = set.empty ? [] : [BESIDE.of({ changes: set, inverse: set.invert(doc) })];
+      if (changes.length) dispatch('flow', { changes, effects, annotations: isolateHistory.of('full') });
+      return true;
     },
-    find: (document, pointer) => findValue(readState(document), pointer),
-    mend,
-    isSame(document, text) {
-      if (compared[document].text !== text) compared[document] = readText(text);
-      return readState(document).doc.eq(compared[document].doc);
-    },
-    replace,
   };
 }
 
@@ -159,7 +231,16 @@ function editorExtensions({ flow, flowText, onUpdate, onSave }: ExtensionOptions
     ...completionKeymap,
     ...lintKeymap,
   ]);
-  const shared = [...LOOK, history(), closeBrackets(), highlightSelectionMatches(), keys, onUpdate, lintGutter()];
+  const shared = [
+    ...LOOK,
+    history(),
+    besideUndo,
+    closeBrackets(),
+    highlightSelectionMatches(),
+    keys,
+    onUpdate,
+    lintGutter(),
+  ];
   const make = (name: string, describe: DescribeDraft): Extension => [
     ...shared,
     EditorView.contentAttributes.of({ 'aria-label': name, tabindex: '0' }),
@@ -202,41 +283,4 @@ function makeDiagnostic(problem: Problem, { state, sent, apply }: DiagnosticPlac
   const to = isToken ? node.to : Math.min(from + 1, state.doc.length);
   const actions = edit ? [{ name: 'Mend', apply: () => apply(edit) }] : [];
   return [{ from, to, severity, source: code, message: `${message}\n${fix}`, actions }];
-}
-
-const PARSE_MS = 300;
-
-function findValue(state: EditorState, pointer: string): { from: number; to: number } | undefined {
-  const steps = pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replace(/~1/g, '/').replace(/~0/g, '~'));
-  const tree = ensureSyntaxTree(state, state.doc.length, PARSE_MS) ?? syntaxTree(state);
-  let node: SyntaxNode | null = tree.topNode.firstChild;
-  for (const step of steps) node = node && findChild(state, node, step);
-  return node ? { from: node.from, to: node.to } : undefined;
-}
-
-function findChild(state: EditorState, node: SyntaxNode, step: string): SyntaxNode | null {
-  if (node.name === 'Array')
-    return listChildren(node).filter(({ name }) => !/^[[\],]$/.test(name))[Number(step)] ?? null;
-  const property = listChildren(node).find((one) => {
-    const name = one.getChild('PropertyName');
-    return name && readName(state.sliceDoc(name.from, name.to)) === step;
-  });
-  return property?.lastChild ?? null;
-}
-
-function listChildren({ firstChild }: SyntaxNode): SyntaxNode[] {
-  const found: SyntaxNode[] = [];
-  for (let child = firstChild; child; child = child.nextSibling) found.push(child);
-  return found;
-}
-
-function readName(source: string): string | undefined {
-  try {
-    return JSON.parse(source) as string;
-  } catch {
-    return undefined;
-  }
 }

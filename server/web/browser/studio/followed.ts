@@ -1,6 +1,7 @@
 // Maps positions of a sent text to the current text through the edits since.
 
-import type { ChangeDesc, ChangeSet, Text } from '@codemirror/state';
+import { invertedEffects } from '@codemirror/commands';
+import { type ChangeDesc, type ChangeSet, StateEffect, type Text } from '@codemirror/state';
 import type { TextEdit } from '../../../../lib/flow/format/problem.ts';
 
 /** A text at the time it was sent. */
@@ -83,3 +84,24 @@ function offsetAt(doc: Text, line: number, column: number): number {
   const found = doc.line(Math.min(Math.max(line, 1), doc.lines));
   return Math.min(found.from + column - 1, found.to);
 }
+
+// --- edits of two texts that are one ---
+
+export interface SentEdits {
+  readonly edits: readonly TextEdit[];
+  readonly sent: SentText;
+}
+
+/** The edits in the present text; undefined if one of their places has changed. */
+export function findEdits({ edits, sent }: SentEdits): TextEdit[] | undefined {
+  const found = edits.map((edit) => sent.findEdit(edit));
+  return found.every((edit) => edit !== undefined) ? found : undefined;
+}
+
+/** What an edit of the flow changes in the tests, and what takes that back. */
+export const BESIDE = StateEffect.define<{ readonly changes: ChangeSet; readonly inverse: ChangeSet }>();
+export const besideUndo = invertedEffects.of(({ effects }) =>
+  effects
+    .filter((effect) => effect.is(BESIDE))
+    .map(({ value: { changes, inverse } }) => BESIDE.of({ changes: inverse, inverse: changes })),
+);

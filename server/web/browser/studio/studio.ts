@@ -7,13 +7,14 @@ import { startHeader } from '../site.ts';
 import { beginning } from './begin.ts';
 import { checking, describeState } from './checking.ts';
 import { dialling } from './dialling.ts';
-import { drawingPart } from './drawing.ts';
 import { type EditedDocument, openEditor } from './editor.ts';
 import type { SentText } from './followed.ts';
+import { buildPart } from './form/building.ts';
+import { editSteps } from './form/steps.ts';
 import { get, post, type Refused } from './requests.ts';
 import { testing } from './testing.ts';
 import { storeDrafts } from './unsaved.ts';
-import { type Conflict, conflictPart, versionsPart } from './versions.ts';
+import { type Conflict, conflictPart, keepLineEnds, versionsPart, watchDisk } from './versions.ts';
 import { wordsPart } from './words.ts';
 
 startHeader();
@@ -47,21 +48,23 @@ const editor = openEditor({
   onChange: (document) => {
     stored.keepSoon();
     showState();
+    steps.show();
     if (document === 'tests') return testSoon();
     // Tests run after the check.
     clearTimeout(testTimer);
     checks.soon();
   },
-  onMove: (offset) => drawing.mark(checks.findScreen(offset)),
+  onMove: (offset) => builder.follow(checks.findScreen(offset)),
   onSave: () => void save(),
   onMissed: () => tell('The text there has changed. Wait for the next check.'),
 });
+const steps = editSteps({ editor, onSave: () => void save() });
 const draft = () => ({ flow, text: editor.text('flow') });
-const drawing = drawingPart({
-  onPick: (screen) => {
-    const offset = checks.findOffset(screen);
-    if (offset !== undefined) reveal('flow', offset);
-  },
+const builder = buildPart({
+  ...{ editor, flow: () => flow },
+  findOffset: (screen) => checks.findOffset(screen),
+  onText: (pointer) => revealPointer('flow', pointer),
+  tell: (words) => tell(words),
 });
 const checks = checking({
   editor,
@@ -69,7 +72,8 @@ const checks = checking({
   onPick: (offset) => reveal('flow', offset),
   onChecked: () => {
     showState();
-    if (checks.errors) return drawing.outdate();
+    builder.check(checks.problems);
+    if (checks.errors) return builder.outdate();
     testSoon();
     refreshPart();
   },
@@ -106,6 +110,10 @@ const versions = versionsPart({
 });
 dialling({
   draft,
+  onPick: (path) => {
+    openPart('drawing');
+    builder.open(path.split('.')[0]!);
+  },
   tests: () => editor.text('tests'),
   onRecorded: (text) => {
     editor.change('tests', text);
@@ -139,12 +147,7 @@ const flowList = beginning({
   },
 });
 
-/** A text of the editor, with the line endings of its file. */
-function fileText(document: EditedDocument): string {
-  const text = editor.text(document);
-  return base[document].text.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
-}
-
+const fileText = (document: EditedDocument) => keepLineEnds(editor.text(document), base[document]);
 const isDirty = () => !editor.isSame('flow', base.flow.text) || !editor.isSame('tests', base.tests.text);
 const countFailing = ({ problems: wrong, reports }: TestedDraft) =>
   wrong.length + reports.filter(({ failures }) => failures.length).length;
@@ -166,7 +169,8 @@ function testSoon(): void {
 function refreshPart(): void {
   if (!flow) return;
   const { part } = page.dataset;
-  if (part === 'drawing' || part === 'text') void drawing.draw(draft());
+  if (part === 'drawing' || part === 'text') void builder.draw(draft());
+  if (part === 'drawing') void builder.refresh();
   if (part === 'words') void words.refresh();
   if (part === 'history') void versions.refresh();
 }
@@ -253,25 +257,12 @@ async function load(name: string): Promise<void> {
   editor.load('tests', unsaved?.tests ?? base.tests.text);
   if (unsaved) tell('Unsaved changes were restored.');
   failing = 0;
+  builder.restart();
+  steps.show();
   history.replaceState(null, '', `#${name}`);
   showDocument('flow');
   showState();
   await checks.now();
-}
-
-/** Detects writes of other programs while the page was in the background. */
-async function lookAtDisk(): Promise<void> {
-  const present = flow && (await get<EditedFlow>(`/flows/${encodeURIComponent(flow)}`).catch(() => undefined));
-  if (!present) return;
-  const isFlowNew = present.flow.hash !== base.flow.hash;
-  if (!isFlowNew && present.tests.hash === base.tests.hash) return;
-  if (isDirty())
-    return showConflict({ file: isFlowNew ? 'flow' : 'tests', present: isFlowNew ? present.flow : present.tests });
-  base = present;
-  editor.load('flow', base.flow.text);
-  editor.load('tests', base.tests.text);
-  tell('The file has changed on disk and was reloaded.');
-  checks.soon();
 }
 
 findElement('save').addEventListener('click', () => void save());
@@ -280,16 +271,22 @@ findElement('show-tests').addEventListener('click', () => showDocument('tests'))
 flows.addEventListener('change', () => void load(flows.value));
 for (const tab of document.querySelectorAll<HTMLElement>('.tabs [data-part]'))
   tab.addEventListener('click', () => openPart(tab.dataset.part!));
-addEventListener('focus', () => void lookAtDisk());
+watchDisk({
+  flow: () => flow,
+  base: () => base,
+  isDirty,
+  onConflict: showConflict,
+  onNew: (present) => {
+    base = present;
+    editor.load('flow', base.flow.text);
+    editor.load('tests', base.tests.text);
+    tell('The file has changed on disk and was reloaded.');
+    checks.soon();
+  },
+});
 addEventListener('beforeunload', (event) => {
   if (isDirty()) event.preventDefault();
 });
-addEventListener('keydown', (event) => {
-  const isSave = (event.ctrlKey || event.metaKey) && event.key === 's';
-  if (isSave) event.preventDefault();
-  if (isSave) void save();
-});
-
 openPart('drawing');
 const listed = await flowList.refresh('');
 if (listed.flows.length) await load(decodeURIComponent(location.hash.slice(1)) || page.dataset.flow!);

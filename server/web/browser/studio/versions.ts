@@ -1,7 +1,7 @@
 // Other texts of the same flow, each shown as it differs from the text in the editor: the versions saved here, which can be put
 // back, and a file that another program has changed, where the author decides.
 
-import type { EditedFile } from '../../../menus/files.ts';
+import type { EditedFile, EditedFlow } from '../../../menus/files.ts';
 import type { VersionEntry } from '../../studio/versions.ts';
 import { button, element, findElement } from '../element.ts';
 import type { EditedDocument } from './editor.ts';
@@ -92,4 +92,35 @@ export function conflictPart({ onTakeDisk, onKeepMine, tell }: ConflictOptions):
     },
     hide,
   };
+}
+
+export interface DiskOptions {
+  /** The name of the flow; '' for none. */
+  readonly flow: () => string;
+  /** The files as they were read. */
+  readonly base: () => EditedFlow;
+  readonly isDirty: () => boolean;
+  readonly onConflict: (conflict: Conflict) => void;
+  /** The files have changed, and nothing is unsaved. */
+  readonly onNew: (present: EditedFlow) => void;
+}
+
+/** Detects writes of other programs while the page was in the background. */
+export function watchDisk({ flow, base, isDirty, onConflict, onNew }: DiskOptions): void {
+  async function look(): Promise<void> {
+    const name = flow();
+    const present = name && (await get<EditedFlow>(`/flows/${encodeURIComponent(name)}`).catch(() => undefined));
+    if (!present || name !== flow()) return;
+    const isFlowNew = present.flow.hash !== base().flow.hash;
+    if (!isFlowNew && present.tests.hash === base().tests.hash) return;
+    if (isDirty())
+      onConflict({ file: isFlowNew ? 'flow' : 'tests', present: isFlowNew ? present.flow : present.tests });
+    else onNew(present);
+  }
+  addEventListener('focus', () => void look());
+}
+
+/** A text of the editor, with the line ends of its file. */
+export function keepLineEnds(text: string, file: EditedFile): string {
+  return file.text.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
 }
