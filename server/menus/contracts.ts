@@ -2,27 +2,7 @@
 // the examples.
 
 import { ACCOUNT_LIMITS } from '../../lib/account/limits.ts';
-import type { ErrorCode } from '../../lib/errors.ts';
-import type { ServiceContract } from '../../lib/flow/lint/shapes.ts';
-import type { Json, JsonObject } from '../../lib/json/json.ts';
-
-/** One call and what comes of it. */
-export interface ServiceExample {
-  /** What the case is: `the PIN is wrong`. */
-  readonly title: string;
-  /** Calls that were made before it, in order; `times` each, once without it. */
-  readonly after?: readonly { readonly service: string; readonly with: JsonObject; readonly times?: number }[];
-  readonly with: JsonObject;
-  /** What the other side of an HTTP call gets, and what it answers. */
-  readonly http?: { readonly request: string; readonly status: number; readonly answer: Json };
-  readonly gives: { readonly answer: Json } | { readonly fails: ErrorCode };
-}
-
-export interface DocumentedService extends ServiceContract {
-  /** When `fail` is taken, by the code of the error. */
-  readonly errors: { readonly [code in ErrorCode]?: string };
-  readonly examples: readonly ServiceExample[];
-}
+import { type DocumentedService, HTTP_CONTRACTS } from './http-contracts.ts';
 
 const PHONE = {
   phone: { kind: 'text', about: 'E.164 with +; without it the caller’s own number' },
@@ -52,22 +32,6 @@ const ACCOUNT_ERRORS = {
 const PIN_ERRORS = {
   ...ACCOUNT_ERRORS,
   ERR_BUSY: 'too many PINs are checked at once, or many guesses are made all over; later it works',
-} as const;
-
-const HTTP = {
-  url: { kind: 'text', about: 'an address of SERVICE_HTTP_HOSTS', required: true },
-  query: { kind: 'object', about: 'parameters; null ones are left out, lists repeat the name' },
-  headers: { kind: 'object', about: 'headers by name; credentials belong into SERVICE_HTTP_HEADERS' },
-} as const;
-const HTTP_ANSWER = {
-  status: { kind: 'number', about: '200 to 299; any other status is an error' },
-  body: { kind: 'any', about: 'the JSON of the answer, its text when it is none, or null when it is empty' },
-} as const;
-const HTTP_ERRORS = {
-  ERR_INPUT: 'a value of `with` is missing, unknown or malformed',
-  ERR_SERVICE:
-    'the host is not one of SERVICE_HTTP_HOSTS, or leads to a private address; the answer is not 2xx, too large or broken. `retry` tries again after 5xx, 429 and broken connections',
-  ERR_TIMEOUT: 'there was no answer within `timeout`',
 } as const;
 
 const ANN = '+260971230001';
@@ -210,105 +174,5 @@ export const CONTRACTS: { readonly [service: string]: DocumentedService } = {
       },
     ],
   },
-  'http.get': {
-    doc: 'Asks another server over HTTP.',
-    input: HTTP,
-    answer: HTTP_ANSWER,
-    errors: HTTP_ERRORS,
-    examples: [
-      {
-        title: 'the server answers JSON',
-        with: { url: 'https://prices.example/crops', query: { crop: 'maize', day: null } },
-        http: { request: 'GET /crops?crop=maize', status: 200, answer: { price: 145.5 } },
-        gives: { answer: { status: 200, body: { price: 145.5 } } },
-      },
-      {
-        title: 'it does not know what it is asked for',
-        with: { url: 'https://prices.example/crops/gold' },
-        http: { request: 'GET /crops/gold', status: 404, answer: null },
-        gives: { fails: 'ERR_SERVICE' },
-      },
-      { title: 'the address is none', with: { url: 'prices' }, gives: { fails: 'ERR_INPUT' } },
-    ],
-  },
-  'http.post': {
-    doc: 'Sends JSON to another server over HTTP. Every try of one call has the same `Idempotency-Key`, so that the server can act once.',
-    input: { ...HTTP, body: { kind: 'any', about: 'any JSON' } },
-    answer: HTTP_ANSWER,
-    errors: HTTP_ERRORS,
-    examples: [
-      {
-        title: 'the server takes an order',
-        with: { url: 'https://orders.example/orders', body: { crop: 'maize', bags: 3 } },
-        http: { request: 'POST /orders {"crop":"maize","bags":3}', status: 201, answer: { id: 'o-17' } },
-        gives: { answer: { status: 201, body: { id: 'o-17' } } },
-      },
-      {
-        title: 'it is in trouble',
-        with: { url: 'https://orders.example/orders', body: { crop: 'maize', bags: 3 } },
-        http: { request: 'POST /orders {"crop":"maize","bags":3}', status: 503, answer: null },
-        gives: { fails: 'ERR_SERVICE' },
-      },
-    ],
-  },
-  'http.put': {
-    doc: 'Puts JSON in the place of what is there, as `http.post` sends it.',
-    input: { ...HTTP, body: { kind: 'any', about: 'any JSON' } },
-    answer: HTTP_ANSWER,
-    errors: HTTP_ERRORS,
-    examples: [
-      {
-        title: 'the server keeps it',
-        with: { url: 'https://orders.example/orders/o-17', body: { bags: 4 } },
-        http: { request: 'PUT /orders/o-17 {"bags":4}', status: 200, answer: { id: 'o-17' } },
-        gives: { answer: { status: 200, body: { id: 'o-17' } } },
-      },
-      {
-        title: 'there is none',
-        with: { url: 'https://orders.example/orders/o-18', body: { bags: 4 } },
-        http: { request: 'PUT /orders/o-18 {"bags":4}', status: 404, answer: null },
-        gives: { fails: 'ERR_SERVICE' },
-      },
-    ],
-  },
-  'http.patch': {
-    doc: 'Changes part of what is there, as `http.post` sends it.',
-    input: { ...HTTP, body: { kind: 'any', about: 'any JSON' } },
-    answer: HTTP_ANSWER,
-    errors: HTTP_ERRORS,
-    examples: [
-      {
-        title: 'the server changes it',
-        with: { url: 'https://orders.example/orders/o-17', body: { bags: 5 } },
-        http: { request: 'PATCH /orders/o-17 {"bags":5}', status: 200, answer: null },
-        gives: { answer: { status: 200, body: null } },
-      },
-      {
-        title: 'there is none',
-        with: { url: 'https://orders.example/orders/o-18', body: { bags: 5 } },
-        http: { request: 'PATCH /orders/o-18 {"bags":5}', status: 404, answer: null },
-        gives: { fails: 'ERR_SERVICE' },
-      },
-    ],
-  },
-  'http.delete': {
-    doc: 'Removes what is there; with an `Idempotency-Key`, as `http.post`.',
-    input: HTTP,
-    answer: HTTP_ANSWER,
-    errors: HTTP_ERRORS,
-    examples: [
-      {
-        title: 'the server removes it',
-        with: { url: 'https://orders.example/orders/o-17' },
-        http: { request: 'DELETE /orders/o-17', status: 204, answer: null },
-        gives: { answer: { status: 204, body: null } },
-      },
-      {
-        title: 'there is none',
-        with: { url: 'https://orders.example/orders/o-18' },
-        http: { request: 'DELETE /orders/o-18', status: 404, answer: null },
-        gives: { fails: 'ERR_SERVICE' },
-      },
-    ],
-  },
+  ...HTTP_CONTRACTS,
 };

@@ -6,7 +6,8 @@ import { capitalize } from '../../../lib/flow/format/problem.ts';
 import { FLOW_SCHEMA } from '../../../lib/flow/format/schema.ts';
 import { FAILURE_FIELDS } from '../../../lib/flow/lint/shapes.ts';
 import { html, type Markup } from '../../../lib/markup.ts';
-import { CONTRACTS, type DocumentedService, type ServiceExample } from '../../menus/contracts.ts';
+import { CONTRACTS } from '../../menus/contracts.ts';
+import type { DocumentedService, ServiceExample } from '../../menus/http-contracts.ts';
 import { formatCode, jsonBlock, keyBlock } from './code.ts';
 import { once, type Reference, type ReferenceEntry, type Section } from './frame.ts';
 

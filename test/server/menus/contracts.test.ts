@@ -16,7 +16,8 @@ import { httpServices } from '../../../lib/http/service.ts';
 import type { JsonObject } from '../../../lib/json/json.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
-import { CONTRACTS, type ServiceExample } from '../../../server/menus/contracts.ts';
+import { CONTRACTS } from '../../../server/menus/contracts.ts';
+import type { ServiceExample } from '../../../server/menus/http-contracts.ts';
 
 const test = suite('contracts of services');
 
