@@ -41,12 +41,10 @@ export interface AgentClient extends Requests {
   follow(runId: string, options?: ListenOptions & { readonly after?: number }): ReplyStream;
 }
 
-/** Where the frames of a reply come from. */
+/** Where frames come from: an answer with the first of them, and a run; `find` finds the one whose id was not told. */
 interface ReplySource {
   runId?: string | undefined;
-  /** The answer with the first frames. */
   answer?: Response | undefined;
-  /** Finds the run whose id was not told. */
   readonly find?: (signal: AbortSignal) => Promise<string>;
 }
 
@@ -98,17 +96,14 @@ export function agentClient(options: ClientOptions): AgentClient {
       const find = async (signal: AbortSignal | undefined): Promise<string> => {
         const { run } = await ask('GET /sessions/{sessionId}/run', { path, signal });
         if (run?.requestId === headers['X-Request-Id']) return run.runId;
-        throw new ConnectionError(
-          'The reply',
-          'the connection broke before it began. The messages say what has arrived',
-        );
+        throw new ConnectionError('The reply', 'it is over, or was never begun. The messages of the session say which');
       };
       try {
         const answer = await send('POST /messages/{sessionId}', { path, body, headers, ...following });
         return stream({ runId: answer.headers.get('x-run-id') ?? undefined, answer, find }, following);
       } catch (error) {
-        // A try whose answer was lost may have arrived: its run is what a later one is refused for.
-        const isOpen = error instanceof ConnectionError || (error instanceof ProblemError && error.status === 409);
+        // A try whose answer was lost may have arrived: a later one is refused for its run. And streams may be refused after messages.
+        const isOpen = error instanceof ConnectionError || (error instanceof ProblemError && error.status >= 409);
         const runId = isOpen ? await find(following.signal).catch(() => undefined) : undefined;
         if (runId === undefined) throw error;
         return stream({ runId }, following);

@@ -1,13 +1,11 @@
 // The routes of /v1 and of the agent service as types. The build writes this module from the OpenAPI document; the source says only what
 // form an operation has, and knows no answer.
 
-/** What a request of one route carries, and what its answer holds. */
+/** What a request of one route carries, and its answer. A body that is a text is sent as lines of JSON, a list as a JSON Patch. */
 export interface RouteShape {
-  /** Values of the names in the path. */
   readonly path?: { readonly [name: string]: string };
   readonly query?: { readonly [name: string]: string | number | boolean | undefined };
   readonly headers?: { readonly [name: string]: string | number | undefined };
-  /** Sent as JSON; a text is sent as lines of JSON, a list as a JSON Patch. */
   readonly body?: unknown;
   // biome-ignore lint/suspicious/noExplicitAny: a build knows the type of each answer
   readonly answer: any;

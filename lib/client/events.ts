@@ -5,13 +5,6 @@ import { readEvents } from '../event-stream.ts';
 import { ConnectionError } from './errors.ts';
 import { type ClientOptions, findWait, untilAborted } from './requests.ts';
 
-/** An event with a number; `data` is one line of JSON. */
-export interface NumberedEvent {
-  readonly n: number;
-  readonly event: string;
-  readonly data: string;
-}
-
 /** How an iterator is read. */
 export interface ListenOptions {
   /** Ends the iterator, which throws its reason. */
@@ -35,7 +28,7 @@ interface Followed extends ListenOptions {
 export async function* followEvents(
   { name, after, connect, last, signal, onConnected }: Followed,
   { tries: most = 12, silenceMs = 45_000, clock = systemClock }: ClientOptions,
-): AsyncGenerator<NumberedEvent, void, undefined> {
+) {
   let position = after;
   for (let tries = 0; ; ) {
     const ending = new AbortController();
@@ -63,6 +56,8 @@ export async function* followEvents(
     let failure: unknown = new ConnectionError(name, 'the stream ended');
     try {
       const answer = await watch(connect(position, ends));
+      const type = answer.headers.get('content-type') ?? '';
+      if (!type.startsWith('text/event-stream')) throw new ConnectionError(name, `the answer (${type}) is no stream`);
       onConnected?.(true);
       for await (const { id, event, data } of readEvents(readChunks(answer))) {
         const n = /^\d+$/.test(id) ? Number(id) : -1;

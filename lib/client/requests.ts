@@ -23,7 +23,6 @@ export interface ClientOptions {
 
 /** The line of a route, such as `GET /v1/domains/{did}`. */
 export type RouteLine = keyof Routes & string;
-
 /** What goes into the path, the query, the headers and the body; `signal` ends the request, which rejects with its reason. */
 export type RequestParts<Line extends RouteLine> = Omit<Routes[Line], 'answer'> & {
   readonly signal?: AbortSignal | undefined;
@@ -48,10 +47,7 @@ export function openRequests(options: ClientOptions, authorize: (credential: str
   requireGiven('make a client', options, { credential: 'function' });
   const { url = '', tries: most = 3, clock = systemClock } = options;
   if (url === '' && !('location' in globalThis))
-    throw new TwinlineError(
-      'ERR_CONFIG',
-      'Cannot make a client: outside of a page it needs a `url`, such as http://h:3000.',
-    );
+    throw new TwinlineError('ERR_CONFIG', 'Cannot make a client: outside of a page it needs a `url`.');
   const findCredential = keepCredential(options.credential, () => clock.now());
   type Outgoing = ReturnType<typeof makeRequest>;
 

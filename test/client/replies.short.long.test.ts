@@ -1,5 +1,6 @@
 // Replies that clients read over connections that are cut: at every byte of the first one, and at random ones of several.
 
+import { createServer } from 'node:http';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,6 +12,7 @@ import { scripted } from '../agent/ground.ts';
 import { IDENTITY, newUser, ORACLE_DID, ORACLE_KEY, type User } from '../server/plugins/users.ts';
 import { sharedServer, withServer } from '../server/support/serve.ts';
 import { type FaultProxy, faultProxy, PASS } from '../support/fault-proxy.ts';
+import { listenLow } from '../support/ports.ts';
 import { isShort } from '../support/size.ts';
 
 const test = suite('replies of the client');
@@ -111,6 +113,31 @@ test('a message that may have arrived is not sent again; where its reply is over
   assert.match((error as Error).message, /^POST \/messages\/[0-9a-f]{32}: no answer came \(\w+\)\.$/);
   const kept = await clientOf(server().url).ask('GET /messages/{sessionId}', { path: { sessionId } });
   assert.is(kept.messages.filter(({ type }: { type: string }) => type === 'human').length, 1);
+});
+
+test('a message that was taken before its stream was refused is not lost: its run is followed', async () => {
+  let requestId: unknown;
+  const frames = 'event: run\nid: 1\ndata: {"runId":"r1"}\n\nevent: done\nid: 2\ndata: {"status":"finished"}\n\n';
+  const full = createServer(({ method, url: asked, headers }, response) => {
+    if (method === 'POST') {
+      requestId = headers['x-request-id'];
+      response.writeHead(503).end('{"error":"There are too many open streams","code":"unavailable","requestId":"r"}');
+    } else if (asked === '/runs/r1?after=0')
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(frames);
+    else {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ run: { runId: 'r1', requestId } }));
+    }
+  });
+  const url = `http://127.0.0.1:${await listenLow(full)}`;
+  const reply = await clientOf(url).sendMessage('s', 'hi');
+  assert.equal(await reply.whole(), { text: '', status: 'finished' });
+  const page = await clientOf(url, 3)
+    .follow('r2')
+    .whole()
+    .catch((error: unknown) => error);
+  assert.match((page as Error).message, 'the answer (application/json) is no stream', 'and not asked for ever');
+  full.close();
 });
 
 test('while another reply is written, a message is refused with the run that is in the way', async () => {

@@ -316,6 +316,11 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
     },
     {
       promise:
+        'The client for TypeScript reads each frame of a reply and each event of the feed once, in order, over connections that are cut at any byte, over a restart of the server and over the end of a token; it sends no message twice, and no error of it quotes a credential',
+      proofs: ['client/replies.short.long', 'client/feed', 'client/requests'],
+    },
+    {
+      promise:
         'A chain of tokens is good or bad as @ucanto/validator finds it, on random chains; what was signed is written byte for byte as ucanto writes it',
       proofs: ['delegation/reference.short.long', 'delegation/chains'],
     },
