@@ -125,12 +125,12 @@ function nameRequest(attempt: Attempt): string {
 function describeMove(engine: Engine, { conversation, live }: Work, session: OpenedSession): TurnMove {
   const { id: flow, version } = conversation;
   const language = conversation.language?.(live.context);
-  const move = { flow, version, to: live.value, ...(language !== undefined && { language }) };
-  if (session.kind !== 'live') return { ...move, from: undefined };
+  if (session.kind !== 'live') return { flow, version, from: undefined, to: live.value, language };
   // A commit sets when the session expires, so the last one was this long before.
   const { record, stored } = session;
   const lastAt = stored.expiresAt - sessionTtlMs(engine, session.conversation);
-  return { ...move, from: record.rest.state, stayMs: Math.max(0, engine.clock.now() - lastAt) };
+  const stayMs = Math.max(0, engine.clock.now() - lastAt);
+  return { flow, version, from: record.rest.state, to: live.value, language, stayMs };
 }
 
 /** What comes by itself: due timers, or an answer that came after its turn. */

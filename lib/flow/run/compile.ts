@@ -188,9 +188,14 @@ function addNodes(
 const GOODBYE = '$goodbye';
 
 function goodbyeNode(scope: FlowScope): ScreenNode {
-  const show = (context: JsonObject, lang: string) => ({ text: scope.labels.goodbye.render(context, lang), lines: [] });
   const screen = { type: 'end', text: '' } as const;
-  return { path: GOODBYE, prefix: '', screen, scope, behaviour: { show, listsExit: false } };
+  return {
+    path: GOODBYE,
+    prefix: '',
+    screen,
+    scope,
+    behaviour: { print: scope.labels.goodbye.render, listsExit: false },
+  };
 }
 
 /** One state for each screen of each flow: `pin`, and `login.pin` of the called flow `login`, from wherever that is called. */

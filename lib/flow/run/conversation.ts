@@ -14,7 +14,7 @@ import type { Flow, Screen } from '../format/flow.ts';
 import { durationMs } from '../format/way.ts';
 import { isInteractive } from '../screens/kinds.ts';
 import { migrateRest } from './migrate.ts';
-import { currentPage, isKey, renderScreen, screenKeys } from './page.ts';
+import { isKey, readPageKey, renderScreen, screenKeys } from './page.ts';
 import {
   chooseLang,
   flowError,
@@ -150,7 +150,7 @@ function readInput(node: ScreenNode, raw: Json, reading: InputReading): EventObj
   if (reading.view.waiting || !isInteractive(node.screen))
     return isKey(key, screenKeys(node).exit) ? { type: 'exit' } : undefined;
   const { context } = reading.view;
-  const event = currentPage(node, context).keys.get(key);
+  const event = readPageKey(node, context, key);
   // What is no key of this page is an answer, where the screen takes one.
   return (
     event ??

@@ -21,7 +21,7 @@ export interface Page {
 /** The reply at a rest. */
 export function renderScreen(node: ScreenNode, { context }: Pick<View, 'context'>): Reply {
   if (node.screen.type !== 'end') return { kind: 'continue', text: currentPage(node, context).text };
-  const { text } = node.behaviour.show(context, chooseLang(node.scope, context));
+  const text = node.behaviour.print(context, chooseLang(node.scope, context));
   return { kind: 'end', text: cut(text, screenChars(node)) };
 }
 
@@ -34,30 +34,46 @@ export function currentPage(node: ScreenNode, context: JsonObject): Page {
 /** All pages of a screen. The numbers of its lines run on over the pages and count on each; `more` counts where it is printed. */
 export function screenPages(node: ScreenNode, context: JsonObject): Page[] {
   const lang = chooseLang(node.scope, context);
-  const { text, lines } = node.behaviour.show(context, lang);
+  const text = node.behaviour.print(context, lang);
+  const lines = node.behaviour.lines?.(context) ?? [];
   const keys = screenKeys(node);
   const moves = listMoves(node, context, keys);
   const word = (name: NavigationKey) => `${keys[name]}. ${node.scope.labels[name].render(context, lang)}`;
   const footer = moves.filter(({ isPrinted }) => isPrinted).map(({ name }) => word(name));
-  const taken = new Map(moves.map(({ typed, event }) => [typed, event]));
-  const more = readKey(keys.more, taken);
-  const next: EventObject = { type: 'more' };
+  const more = readKey(keys.more, moves);
   const chars = screenChars(node);
-  const layOut = (used: ReadonlyMap<string, EventObject>) => {
-    const { rows, events } = giveKeys(lines, used);
-    const navigation = (hasMore: boolean) => (hasMore && more !== undefined ? [word('more'), ...footer] : footer);
+  const navigation = (hasMore: boolean) => (hasMore && more !== undefined ? [word('more'), ...footer] : footer);
+  const layOut = (reserved?: string) => {
+    const { events, printed } = giveKeys(lines, moves, reserved);
+    const rows = lines.flatMap((line, at) => {
+      if (line.hidden) return [];
+      const words = line.text.render(context, lang);
+      return [printed[at] === undefined ? words : `${printed[at]}. ${words}`];
+    });
     return { events, texts: cutPages({ text, rows }, { chars, footer: navigation }) };
   };
-  let { events, texts } = layOut(taken);
+  let { events, texts } = layOut();
+  if (more === undefined || texts.length === 1) return texts.map((page) => ({ text: page, keys: events }));
   // Lines are numbered past the key for the next page only where there is one.
-  if (more !== undefined && texts.length > 1 && events.has(more))
-    ({ events, texts } = layOut(new Map([...taken, [more, next]])));
+  if (events.has(more)) ({ events, texts } = layOut(more));
   const last = new Map(events);
-  if (more !== undefined && texts.length > 1) {
-    events.set(more, next);
-    last.delete(more);
-  }
+  last.delete(more);
+  events.set(more, NEXT);
   return texts.map((page, at) => ({ text: page, keys: at < texts.length - 1 ? events : last }));
+}
+
+const NEXT: EventObject = { type: 'more' };
+
+/** The event behind a key of the page that is shown: as {@link currentPage} has it, without printing the page where that tells nothing. */
+export function readPageKey(node: ScreenNode, context: JsonObject, key: string): EventObject | undefined {
+  const moves = listMoves(node, context, screenKeys(node));
+  const move = moves.find(({ typed }) => typed === key);
+  if (move) return move.event;
+  const more = readKey(screenKeys(node).more, moves);
+  const { events } = giveKeys(node.behaviour.lines?.(context) ?? [], moves);
+  // How many pages there are decides what this key does, and whether a line may have it.
+  const isOpen = more !== undefined && (key === more || events.has(more));
+  return isOpen ? currentPage(node, context).keys.get(key) : events.get(key);
 }
 
 function screenChars({ scope }: ScreenNode): number {
@@ -73,9 +89,9 @@ export function isKey(input: string, key: string | false): boolean {
 }
 
 // Undefined for a key that is switched off or has another meaning already.
-function readKey(key: string | false, taken: ReadonlyMap<string, unknown>): string | undefined {
+function readKey(key: string | false, moves: readonly Move[]): string | undefined {
   const typed = key === false ? undefined : toAsciiDigits(key);
-  return typed !== undefined && taken.has(typed) ? undefined : typed;
+  return moves.some((move) => move.typed === typed) ? undefined : typed;
 }
 
 interface Move {
@@ -98,37 +114,39 @@ function listMoves(node: ScreenNode, context: JsonObject, keys: Keys): Move[] {
     ['back', back, true],
     ['home', isHome ? 'home' : undefined, behind > 1],
   ];
-  const moves = new Map<string, Move>();
+  const moves: Move[] = [];
   for (const [name, type, isPrinted] of events) {
-    const typed = readKey(keys[name], moves);
-    if (type !== undefined && typed !== undefined) moves.set(typed, { name, typed, event: { type }, isPrinted });
+    const typed = type === undefined ? undefined : readKey(keys[name], moves);
+    if (typed !== undefined) moves.push({ name, typed, event: { type: type! }, isPrinted });
   }
-  const [first, ...rest] = moves.values();
-  return first?.name === 'exit' ? [...rest, first] : [...moves.values()];
+  if (moves[0]?.name === 'exit') moves.push(moves.shift()!);
+  return moves;
 }
 
-// Lines without a key of their own, or whose key has another meaning here, are numbered past all keys that are taken.
-function giveKeys(lines: readonly ScreenLine[], taken: ReadonlyMap<string, EventObject>) {
-  const events = new Map(taken);
-  const own = lines.map(({ key, event }) => {
-    const typed = key === undefined || !event ? undefined : readKey(key, events);
-    if (typed !== undefined) events.set(typed, event!);
-    return typed === undefined ? undefined : key;
-  });
-  const rows: string[] = [];
-  let number = 0;
-  for (const [at, { text, event, hidden }] of lines.entries()) {
-    if (hidden) continue;
-    let key = own[at];
-    if (event && key === undefined) {
-      do number++;
-      while (events.has(String(number)));
-      key = String(number);
-      events.set(key, event);
-    }
-    rows.push(key === undefined ? text : `${key}. ${text}`);
+/**
+ * The events of a page by key, and the key that each line prints. Lines without a key of their own, or whose key has another meaning
+ * here, are numbered past all keys that are taken, and past `reserved`.
+ */
+function giveKeys(lines: readonly ScreenLine[], moves: readonly Move[], reserved?: string) {
+  const events = new Map<string, EventObject>();
+  for (const { typed, event } of moves) events.set(typed, event);
+  if (reserved !== undefined) events.set(reserved, NEXT);
+  const printed: (string | undefined)[] = [];
+  for (const [at, { key, event }] of lines.entries()) {
+    const typed = key === undefined || !event ? undefined : toAsciiDigits(key);
+    if (typed === undefined || events.has(typed)) continue;
+    events.set(typed, event!);
+    printed[at] = key;
   }
-  return { rows, events };
+  let number = 0;
+  for (const [at, { event, hidden }] of lines.entries()) {
+    if (hidden || !event || printed[at] !== undefined) continue;
+    do number++;
+    while (events.has(String(number)));
+    printed[at] = String(number);
+    events.set(printed[at], event);
+  }
+  return { events, printed };
 }
 
 const readFrames = (context: JsonObject) => (context.$frames as readonly JsonObject[] | undefined) ?? [];

@@ -44,7 +44,7 @@ export const end: ScreenKind<EndScreen> = {
   },
   behaviour: (screen, scope) => {
     const text = scope.phrase(screen.text);
-    return { listsExit: false, show: (context, lang) => ({ text: text.render(context, lang), lines: [] }) };
+    return { listsExit: false, print: (context, lang) => text.render(context, lang) };
   },
 
   parts: (screen, reader) => {

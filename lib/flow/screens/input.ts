@@ -93,11 +93,11 @@ export const input: ScreenKind<InputScreen> = {
     const { evaluate, addTo } = readBounds(rule, scope);
     return {
       listsExit: false,
-      show: (context, lang) => {
+      print: (context, lang) => {
         const printed = addTo(context);
         const refusal = scope.isRefused(context) ? (scope.findRefusal(context) ?? error) : undefined;
         const above = refusal ? `${refusal.render(printed, lang)}\n` : '';
-        return { text: above + text.render(printed, lang), lines: [] };
+        return above + text.render(printed, lang);
       },
       read: (answering) => {
         const result = accept.check(answering.input, answering.now, {

@@ -110,24 +110,20 @@ export interface ScreenScope {
 }
 
 export interface Behaviour {
-  show(context: JsonObject, lang: string): ShownScreen;
+  /** The text above the lines; may have several lines itself. */
+  print(context: JsonObject, lang: string): string;
+  /** The lines, from top to bottom. @default none */
+  lines?(context: JsonObject): readonly ScreenLine[];
   /** The event for an answer that is none of the screen's keys. @default it is refused */
   read?(answering: Answering): EventObject;
   /** Whether the screen has a line for the exit key. */
   readonly listsExit: boolean;
 }
 
-export interface ShownScreen {
-  /** Above the rows; may have several lines. */
-  readonly text: string;
-  /** From top to bottom. */
-  readonly lines: readonly ScreenLine[];
-}
-
 /** A line of a screen. It is split across pages only if it is longer than one. */
 export interface ScreenLine {
-  /** Without its key. */
-  readonly text: string;
+  /** Without its key; rendered only where the line is printed. */
+  readonly text: Phrase;
   /** What pressing its key does; without it the line has no key. */
   readonly event?: EventObject;
   /** The key that the author chose. @default the next number that is free on this screen */
@@ -205,4 +201,4 @@ export interface DrawnStep {
 }
 
 /** The behaviour of screens that show nothing and do not wait. */
-export const SILENT = (): Behaviour => ({ listsExit: false, show: () => ({ text: '', lines: [] }) });
+export const SILENT = (): Behaviour => ({ listsExit: false, print: () => '' });

@@ -82,16 +82,21 @@ export const list: ScreenKind<ListScreen> = {
     };
     return {
       listsExit: true,
-      show: (context, lang) => {
-        const all = listItems(context);
+      print: (context, lang) => {
         const above = [scope.isRefused(context) ? error.render(context, lang) : '', text.render(context, lang)];
-        if (!all.length && empty) above.push(empty.render(context, lang));
-        const masked = maskPrintedFrom(context, 'row', items.names);
-        const lines = all.map((item) => ({
-          text: row.render({ ...masked, row: item }, lang),
+        if (empty && !listItems(context).length) above.push(empty.render(context, lang));
+        return above.filter((line) => line !== '').join('\n');
+      },
+      lines: (context) => {
+        let masked: JsonObject | undefined;
+        const render = (item: Json, lang: string) => {
+          masked ??= maskPrintedFrom(context, 'row', items.names);
+          return row.render({ ...masked, row: item }, lang);
+        };
+        return listItems(context).map((item) => ({
+          text: { render: (_, lang) => render(item, lang) },
           ...(screen.pick && { event: { type: 'pick', value: item } }),
         }));
-        return { text: above.filter((line) => line !== '').join('\n'), lines };
       },
     };
   },

@@ -112,14 +112,12 @@ export const menu: ScreenKind<MenuScreen> = {
       hidden,
       when: when === undefined ? undefined : scope.expression(when),
     }));
+    const isFixed = options.every(({ when }) => when === undefined);
     return {
       listsExit: true,
-      show: (context, lang) => ({
-        text: (scope.isRefused(context) ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
-        lines: options
-          .filter(({ when }) => !when || truthy(when.evaluate(context)))
-          .map(({ text: words, ...option }) => ({ ...option, text: words.render(context, lang) })),
-      }),
+      print: (context, lang) =>
+        (scope.isRefused(context) ? `${error.render(context, lang)}\n` : '') + text.render(context, lang),
+      lines: (context) => (isFixed ? options : options.filter(({ when }) => !when || truthy(when.evaluate(context)))),
     };
   },
 

@@ -163,7 +163,7 @@ function* checkSinglePage(
   { pointer, what, shown, values }: { pointer: string; what: string; shown: Behaviour; values: JsonObject },
 ): Iterable<RuleFinding> {
   for (const lang of lint.langs) {
-    const { text } = shown.show({ ...values, lang }, lang);
+    const text = shown.print({ ...values, lang }, lang);
     if (fitsScreen(text, chars)) continue;
     const message = `${what} has ${text.length} characters${inLanguage(lint, lang)} when its values are at their longest: it would be cut off.`;
     const fix = `Shorten it to one screen (${chars} GSM characters, or 80 of any), or give its variables a smaller "max" or "sample".`;
