@@ -45,11 +45,13 @@ export function screenPages(node: ScreenNode, context: JsonObject): Page[] {
   const navigation = (hasMore: boolean) => (hasMore && more !== undefined ? [word('more'), ...footer] : footer);
   const layOut = (reserved?: string) => {
     const { events, printed } = giveKeys(lines, moves, reserved);
-    const rows = lines.flatMap((line, at) => {
-      if (line.hidden) return [];
+    const rows: string[] = [];
+    for (let at = 0; at < lines.length; at++) {
+      const line = lines[at]!;
+      if (line.hidden) continue;
       const words = line.text.render(context, lang);
-      return [printed[at] === undefined ? words : `${printed[at]}. ${words}`];
-    });
+      rows.push(printed[at] === undefined ? words : `${printed[at]}. ${words}`);
+    }
     return { events, texts: cutPages({ text, rows }, { chars, footer: navigation }) };
   };
   let { events, texts } = layOut();
@@ -132,19 +134,23 @@ function giveKeys(lines: readonly ScreenLine[], moves: readonly Move[], reserved
   for (const { typed, event } of moves) events.set(typed, event);
   if (reserved !== undefined) events.set(reserved, NEXT);
   const printed: (string | undefined)[] = [];
-  for (const [at, { key, event }] of lines.entries()) {
-    const typed = key === undefined || !event ? undefined : toAsciiDigits(key);
-    if (typed === undefined || events.has(typed)) continue;
-    events.set(typed, event!);
+  for (let at = 0; at < lines.length; at++) {
+    const { key, event } = lines[at]!;
+    if (key === undefined || !event) continue;
+    const typed = toAsciiDigits(key);
+    if (events.has(typed)) continue;
+    events.set(typed, event);
     printed[at] = key;
   }
   let number = 0;
-  for (const [at, { event, hidden }] of lines.entries()) {
+  for (let at = 0; at < lines.length; at++) {
+    const { event, hidden } = lines[at]!;
     if (hidden || !event || printed[at] !== undefined) continue;
-    do number++;
-    while (events.has(String(number)));
-    printed[at] = String(number);
-    events.set(printed[at], event);
+    let key: string;
+    do key = String(++number);
+    while (events.has(key));
+    printed[at] = key;
+    events.set(key, event);
   }
   return { events, printed };
 }
