@@ -19,7 +19,7 @@ export async function makeFlowTest(compiled: CompiledFlow, events: readonly Trac
   const name = `as ${first.label} went on ${new Date(first.at).toISOString().slice(0, 16).replace('T', ' ')}`;
   const test = await recordFlowTest(compiled, {
     name,
-    now: new Date(first.at).toISOString(),
+    now: `${new Date(first.at).toISOString().slice(0, 19)}Z`,
     inputs: ['', ...listInputs(compiled, turns)],
     ...(Object.keys(services).length && { services }),
   });
