@@ -6,9 +6,11 @@ import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
 import { capitalize } from '../../lib/flow/format/problem.ts';
 import { html, type Markup } from '../../lib/markup.ts';
 import { REASON_STATUS, REFUSAL_OF, REFUSALS, RESOLUTION_STATUS, type RefusalKind } from '../http/errors.ts';
+import type { PageContent } from '../web/kit/frame.ts';
 import { type Advice, CODE_ADVICE, PROBLEM_ADVICE } from './error-advice.ts';
 import type { DocsPage } from './guides.ts';
 import { formatCode } from './reference/code.ts';
+import { type ReferenceEntry, referencePage, type Section } from './reference/frame.ts';
 
 export interface ErrorEntry extends Advice {
   /** The anchor, too. */
@@ -39,21 +41,45 @@ function codeEntries(): ErrorEntry[] {
   });
 }
 
-export function errorsPage(): DocsPage {
-  return {
-    title: 'Errors · Twinline',
-    body: html`<header class="card"><h1>Errors</h1>
-<p class="lead">What can go wrong, why, and what to do. The <code>type</code> of a problem document leads here;
-<code>code</code> of the other answers is the same word. All routes are in <a href="/docs">the documentation</a>.</p></header>
-${errorSection('Problem types', problemEntries())}
-${errorSection('Error codes', codeEntries(), html`<p class="lead">Codes of <code>TwinlineError</code>, in logs and for those who use the library.</p>`)}
-<section class="card"><h2>Errors of DID resolution</h2>
-<p class="lead">In results of /1.0/identifiers, under the names that the standard gives them.</p>
-<ul>${Object.entries(RESOLUTION_ERRORS).map(
-      ([name, { title }]) =>
-        html`<li id="${name}"><code>${name}</code> <span class="at">HTTP ${RESOLUTION_STATUS[name as ResolutionCode]}</span> ${title}.</li>`,
-    )}</ul></section>`,
-  };
+export function errorsPage(): PageContent {
+  return referencePage(
+    {
+      path: '/docs/errors',
+      title: 'Errors',
+      about: 'every error, its cause and what to do',
+      lead: html`<p class="lead">What can go wrong, why, and what to do. The <code>type</code> of a problem document leads here;
+<code>code</code> of the other answers is the same word. All routes are in <a href="/docs">the documentation</a>.</p>`,
+      sections: () => [
+        section('problem-types', 'Problem types', problemEntries()),
+        {
+          ...section('error-codes', 'Error codes', codeEntries()),
+          lead: html`<p class="lead">Codes of <code>TwinlineError</code>, in logs and for those who use the library.</p>`,
+        },
+        {
+          id: 'did-resolution',
+          title: 'Errors of DID resolution',
+          lead: html`<p class="lead">In results of /1.0/identifiers, under the names that the standard gives them.</p>`,
+          isListed: true,
+          groups: [{ entries: resolutionEntries() }],
+        },
+      ],
+    },
+    [],
+  );
+}
+
+const section = (id: string, title: string, entries: readonly ErrorEntry[]): Section => ({
+  ...{ id, title, isListed: true },
+  groups: [
+    { entries: entries.map((entry) => ({ id: entry.name, name: entry.name, note: entry.note, body: facts(entry) })) },
+  ],
+});
+
+function resolutionEntries(): ReferenceEntry[] {
+  return Object.entries(RESOLUTION_ERRORS).map(([name, { title }]) => ({
+    ...{ id: name, name, note: `HTTP ${RESOLUTION_STATUS[name as ResolutionCode]}` },
+    body: html`<p>${title}.</p>`,
+  }));
 }
 
 /** Every problem type and error code. */
@@ -71,16 +97,15 @@ export function errorPage(name: string): DocsPage | undefined {
   };
 }
 
-function errorSection(title: string, entries: readonly ErrorEntry[], lead: Markup | false = false): Markup {
-  return html`<section class="card"><h2>${title}</h2>${lead}
-<ul class="contents">${entries.map(({ name }) => html`<li><a href="#${name}">${name}</a></li>`)}</ul>
-${entries.map(errorEntry)}</section>`;
+function errorEntry(entry: ErrorEntry): Markup {
+  const { name, note } = entry;
+  return html`<article class="entry" id="${name}"><h3 class="named"><a href="#${name}">${name}</a> <small>${note}</small></h3>
+${facts(entry)}</article>
+`;
 }
 
-function errorEntry({ name, note, meaning, cause, remedy }: ErrorEntry): Markup {
-  return html`<article class="entry" id="${name}"><h3 class="named"><a href="#${name}">${name}</a> <small>${note}</small></h3>
-<dl><dt>Meaning</dt><dd>${formatCode(meaning)}</dd><dt>Cause</dt><dd>${formatCode(cause)}</dd><dt>What to do</dt><dd>${formatCode(
+function facts({ meaning, cause, remedy }: ErrorEntry): Markup {
+  return html`<dl class="facts"><dt>Meaning</dt><dd>${formatCode(meaning)}</dd><dt>Cause</dt><dd>${formatCode(cause)}</dd><dt>What to do</dt><dd>${formatCode(
     remedy,
-  )}</dd></dl></article>
-`;
+  )}</dd></dl>`;
 }

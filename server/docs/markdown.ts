@@ -21,8 +21,10 @@ export async function renderGuide(markdown: string): Promise<RenderedGuide> {
   };
 }
 
-/** The fragment of a heading. */
+/** The fragment of a heading. One that is a link to itself says it: public names may differ by their case alone. */
 export function makeAnchor(heading: string): string {
+  const [, own] = /^\[[^\]]+\]\(#([^)]+)\)$/.exec(heading) ?? [];
+  if (own !== undefined) return own;
   return heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '-')
@@ -48,10 +50,15 @@ const reader = new Marked({
       return `<figure class="code ${kind}">${heading}<pre ${focus}>${code}</pre></figure>\n`;
     },
     table(this: Inline, { header, rows }) {
-      const row = (cells: Tokens.TableCell[], tag: string) =>
-        `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
-      const body = rows.map((cells) => row(cells, 'td')).join('');
-      return `<div class="table" tabindex="0" role="region" aria-label="table"><table><thead>${row(header, 'th')}</thead><tbody>${body}</tbody></table></div>\n`;
+      const write = (cell: Tokens.TableCell, tag: string) =>
+        `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag.split(' ')[0]}>`;
+      const head = header.map((cell) => write(cell, 'th')).join('');
+      // On a phone each row is a list, whose lines begin with the heading of their column.
+      const label = (at: number) => escapeText(header[at]!.text.replaceAll('`', ''));
+      const row = (cells: Tokens.TableCell[]) =>
+        `<tr>${cells.map((cell, at) => write(cell, `td data-label="${label(at)}"`)).join('')}</tr>`;
+      const body = rows.map(row).join('');
+      return `<div class="table" tabindex="0" role="region" aria-label="table"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>\n`;
     },
   },
 });

@@ -150,7 +150,7 @@ ${parts.join('\n\n')}
 
 function writeName({ name, says, declared, example }: ApiName): string {
   const code = declared.length <= SIGNATURE_CHARS * 2 ? declared : `${declared.slice(0, 200)} …`;
-  return `**${name}**: ${toMarkdown(says)}\n\n\`\`\`ts\n${code}\n\`\`\`${example ? `\n\nExample:\n\n\`\`\`ts\n${example}\n\`\`\`` : ''}`;
+  return `### [${name}](#${name})\n\n${toMarkdown(says)}\n\n\`\`\`ts\n${code}\n\`\`\`${example ? `\n\nExample:\n\n\`\`\`ts\n${example}\n\`\`\`` : ''}`;
 }
 
 // Names of constants look like settings in code, which guides may only name when there are such.

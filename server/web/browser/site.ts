@@ -1,6 +1,7 @@
 // The header of pages for operators: shows menu edits that are not served, and signs out.
 
 import { element } from './element.ts';
+import { startSearch } from './search.ts';
 
 const ASK_MS = 3_000;
 const SHOWN = 3;
@@ -38,6 +39,7 @@ async function signOut(): Promise<void> {
 
 /** Starts the header of the page. */
 export function startHeader(): void {
+  startSearch();
   const refused = document.getElementById('refused');
   if (refused) showRefusedEdits(refused);
   document.getElementById('sign-out')?.addEventListener('click', () => void signOut());

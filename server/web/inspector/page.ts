@@ -25,7 +25,7 @@ export function inspectorPage(flow: string): PageContent {
     )}</nav>
 <div class="inspector" id="inspector" data-part="stage" data-flow="${flow}">
 <aside id="side" class="card small" aria-label="Machines and sessions">
-<label><span class="hidden">Search</span><input id="search" type="search" placeholder="Words, or a number  /"></label>
+<label><span class="hidden">Search</span><input id="search" type="search" aria-keyshortcuts="/" placeholder="Words, or a number  /"></label>
 <p id="searched" class="quiet" role="status"></p>
 <h2 class="caps">Machines</h2><ul id="machines" class="lines stack"></ul>
 <h2 class="caps">Sessions <small id="count"></small></h2>

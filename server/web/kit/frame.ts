@@ -12,7 +12,7 @@ import { identifyReader, siteHeader } from './header.ts';
 export interface PageContent {
   readonly title: string;
   readonly body: Part;
-  /** @default none */
+  /** @default 'header.js' */
   readonly script?: ScriptName;
   /** Imports page.css, except for Swagger UI. @default 'page.css' */
   readonly style?: StyleName;
@@ -62,7 +62,7 @@ export async function sendPage(ctx: Context, page: PageContent): Promise<void> {
 async function framePage(ctx: Context, page: PageContent): Promise<Markup> {
   const { title, body, style = 'page.css', head, layout = 'text' } = page;
   const reader = await identifyReader(ctx);
-  const script = page.script ?? (reader.kind === 'operator' ? 'header.js' : undefined);
+  const script = page.script ?? 'header.js';
   return html`<html lang="en">
 <head>
 <meta charset="utf-8">
@@ -72,7 +72,8 @@ async function framePage(ctx: Context, page: PageContent): Promise<Markup> {
 <title>${title}</title>
 <link rel="icon" href="data:,">
 ${head}<link rel="stylesheet" href="${await assetAddress(style)}">
-${script && html`<script src="${await assetAddress(script)}" type="module"></script>\n`}</head>
+<script src="${await assetAddress(script)}" type="module"></script>
+</head>
 <body class="${layout}">
 ${siteHeader(ctx, reader)}
 <main id="content">

@@ -72,7 +72,7 @@ export function siteHeader(ctx: Context, reader: PageReader): Markup {
   return html`<a class="skip" href="#content">Skip to the content</a>
 <header class="site"><nav class="tools" aria-label="Twinline"><a class="brand" href="/"${ctx.path === '/' && html` aria-current="page"`}>Twinline</a>
 ${links.map(({ href, name }) => html`<a href="${href}"${href === here && html` aria-current="page"`}>${name}</a>\n`)}</nav>
-<form class="find" action="/docs/search" role="search"><input type="search" name="q" value="${query}" aria-label="Search the documentation" placeholder="Search the docs" maxlength="100" required></form>
+<form class="find" action="/docs/search" role="search"><input type="search" name="q" value="${query}" aria-label="Search the documentation" aria-keyshortcuts="/ Control+K" placeholder="Search the docs  /" autocomplete="off" maxlength="100" required></form>
 ${reader.kind === 'operator' && reader.isSignedIn && html`<button id="sign-out" type="button">Sign out</button>`}</header>
 ${reader.kind === 'operator' && html`<div id="refused" class="card refused" role="alert" hidden></div>`}`;
 }

@@ -61,4 +61,36 @@ test('too many requests and signing in can be read', () =>
     }
   }));
 
+test('on a phone the header is one line, and tables are lists: nothing is beyond the window', async () => {
+  const { page } = await open(`${here.server().url}/docs/guides/operators`, { viewport: NARROW });
+  const height = async (selector: string) => (await page.locator(selector).boundingBox())!.height;
+  assert.ok((await height('header.site')) < 2 * (await height('.find')));
+  const rights = await page.$$eval('.guide td', (cells) => cells.map((cell) => cell.getBoundingClientRect().right));
+  assert.ok(Math.max(...rights) <= NARROW.width);
+  const labels = await page.$$eval('.guide td:not(:first-child)', (cells) =>
+    cells.map((cell) => cell.getAttribute('data-label')),
+  );
+  assert.ok(labels.length > 100 && labels.every(Boolean));
+});
+
+test('/ and Ctrl+K go to the search, which offers the first results; a page with its own search keeps / for it', async () => {
+  const { url } = here.server();
+  const { page } = await open(`${url}/docs/guides/menus`);
+  const isFocused = (selector: string) => page.$eval(selector, (one) => one.matches(':focus'));
+  await page.keyboard.press('/');
+  assert.ok(await isFocused('.find input'));
+  await page.keyboard.type('test-failed');
+  await page.locator('.suggestions a', { hasText: 'test-failed' }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/docs\/.*test-failed/);
+  await page.goto(`${url}/docs/errors`);
+  await page.keyboard.press('/');
+  assert.ok(await isFocused('#filter-words'));
+  await page.keyboard.type('full disk');
+  assert.ok((await page.locator('.key:visible').count()) < (await page.locator('.key').count()));
+  await page.keyboard.press('Control+k');
+  assert.ok(await isFocused('.find input'));
+});
+
 test.run();
