@@ -108,7 +108,7 @@ function describeWays(compiled: CompiledFlow, { event, from, to }: Transition): 
   return findRoute(compiled, { start, event, end, passed: new Set() }) ?? [{ from: start, to: end, way: event }];
 }
 
-interface PassedRoute {
+interface SoughtWay {
   readonly start: string;
   readonly event: string;
   readonly end: string;
@@ -117,7 +117,7 @@ interface PassedRoute {
 }
 
 // A step of the machine goes through branches at once, without a state for them.
-function findRoute(compiled: CompiledFlow, { start, event, end, passed }: PassedRoute): TakenWay[] | undefined {
+function findRoute(compiled: CompiledFlow, { start, event, end, passed }: SoughtWay): TakenWay[] | undefined {
   const node = compiled.screens.get(start);
   if (!node || passed.has(start)) return undefined;
   passed.add(start);
