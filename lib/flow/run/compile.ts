@@ -188,14 +188,8 @@ function addNodes(
 const GOODBYE = '$goodbye';
 
 function goodbyeNode(scope: FlowScope): ScreenNode {
-  const screen = { type: 'end', text: '' } as const;
-  return {
-    path: GOODBYE,
-    prefix: '',
-    screen,
-    scope,
-    behaviour: { print: scope.labels.goodbye.render, listsExit: false },
-  };
+  const behaviour = { print: scope.labels.goodbye.render, listsExit: false };
+  return { path: GOODBYE, prefix: '', screen: { type: 'end', text: '' }, scope, behaviour };
 }
 
 /** One state for each screen of each flow: `pin`, and `login.pin` of the called flow `login`, from wherever that is called. */
