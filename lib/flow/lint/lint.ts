@@ -99,6 +99,8 @@ export interface LintDoors {
   readonly textMode: 'cumulative' | 'latest';
   /** Names of flows that users write to in a chat. */
   readonly chats: readonly string[];
+  /** Names of flows that callers dial. @default unknown */
+  readonly dialled?: readonly string[] | undefined;
   /** The time zone of flows that name none. @default UTC */
   readonly timezone?: string | undefined;
 }

@@ -69,7 +69,7 @@ test('an empty folder starts in development, and a dial reaches the first flow o
   });
   rmSync(join(folder, 'menus'), { recursive: true });
 });
-const EMPTY = { dialled: 'main', flows: [] };
+const EMPTY = { dialled: 'main', codes: [], flows: [] };
 const listStarters = async ({ ask }: Served) => ((await ask('/studio/flows')).json() as { starters: unknown }).starters;
 
 test('an empty folder without a studio says how to write the first flow', async () => {

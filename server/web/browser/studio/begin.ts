@@ -7,6 +7,8 @@ import { get, post } from './requests.ts';
 interface Listed {
   /** The flow that a dial starts. */
   readonly dialled: string;
+  /** Flows that single service codes start. */
+  readonly codes: readonly { readonly code: string; readonly flow: string }[];
   readonly flows: readonly { readonly flow: string; readonly version: number }[];
   readonly starters: readonly { readonly name: string; readonly summary: string }[];
 }
@@ -18,13 +20,19 @@ export interface FlowList {
   begin(name: string): Promise<void>;
 }
 
+function sayDial(flow: string, { dialled, codes }: Listed): string {
+  const own = codes.filter((one) => one.flow === flow).map(({ code }) => code);
+  if (own.length) return ` ${own.join(' and ')} starts it (USSD_FLOW).`;
+  return flow === dialled ? '' : ` A dial starts "${dialled}" (USSD_FLOW).`;
+}
+
 export function beginning({ onBegun }: { readonly onBegun: (flow: string, words: string) => Promise<void> }): FlowList {
   const flows = findElement<HTMLSelectElement>('flows');
   const dialog = findElement<HTMLDialogElement>('new-flow');
   const name = findElement<HTMLInputElement>('new-name');
   const starters = findElement('starters');
   const notice = findElement('new-notice');
-  let dialled = '';
+  let how: (flow: string) => string = () => '';
 
   async function refresh(chosen: string): Promise<Listed> {
     const listed = await get<Listed>('/flows');
@@ -39,7 +47,7 @@ export function beginning({ onBegun }: { readonly onBegun: (flow: string, words:
 
   async function begin(proposed: string): Promise<void> {
     const listed = await refresh(flows.value);
-    ({ dialled } = listed);
+    how = (flow) => sayDial(flow, listed);
     name.value = proposed;
     for (const old of starters.querySelectorAll('label')) old.remove();
     starters.append(
@@ -60,8 +68,7 @@ export function beginning({ onBegun }: { readonly onBegun: (flow: string, words:
     try {
       const { file } = await post<{ file: string }>('/new', { flow: name.value, starter });
       dialog.close();
-      const how = name.value === dialled ? '' : ` A dial starts "${dialled}" (USSD_FLOW).`;
-      await onBegun(name.value, `The flow was created in ${file} and is served.${how}`);
+      await onBegun(name.value, `The flow was created in ${file} and is served.${how(name.value)}`);
     } catch (error) {
       notice.textContent = (error as Error).message;
     }
