@@ -113,7 +113,13 @@ function screens(calls: readonly string[], hasServices: boolean): Arbitrary<Scre
 
 function flows(name: string, calls: readonly string[], hasServices = true): Arbitrary<Flow> {
   const end = fc
-    .record({ type: some('end'), text: words, track, output: some(undefined, { given: '=said', n: 1 }) })
+    .record({
+      type: some('end'),
+      text: words,
+      track,
+      output: some(undefined, { given: '=said', n: 1 }),
+      ends: some(undefined, undefined, undefined, true),
+    })
     .map((one) => clean(one) as Screen);
   const any = fc.oneof({ weight: 9, arbitrary: screens(calls, hasServices) }, { weight: 1, arbitrary: end });
   // A called flow often begins with a call, so that several flows are entered and left at once.

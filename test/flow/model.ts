@@ -235,9 +235,9 @@ export class Model {
     }
   }
 
-  #end({ text, output }: Screen & { type: 'end' }): string {
+  #end({ text, output, ends }: Screen & { type: 'end' }): string {
     const value = output === undefined ? null : this.#evaluate(output);
-    if (this.#frames.length === 1) {
+    if (this.#frames.length === 1 || ends) {
       this.ended = this.#say(text);
       return this.ended;
     }

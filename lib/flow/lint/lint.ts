@@ -191,6 +191,7 @@ function prepareLint(flow: Flow, { flows, services, contracts = {}, doors }: Lin
     flows: flows && new Map([...flows, [flow.flow, flow]]),
     services,
     contracts,
+    isOnlyCalled: isCalled && doors?.dialled !== undefined && ![...doors.dialled, ...doors.chats].includes(flow.flow),
     isRepeated: doors?.textMode !== 'latest' && !(doors?.chats ?? [CHAT_FLOW]).includes(flow.flow),
     meant,
     nearest,
