@@ -4,6 +4,19 @@
 // Pure: lib provides expressions and the sizes of variables.
 
 import { assign, type PromiseActorLogic, raise, setup } from 'xstate';
+import {
+  changeBy,
+  changeForGood,
+  clearStacks,
+  dropScreens,
+  findCaller,
+  fresh,
+  readFrames,
+  readTried,
+  replaceContext,
+  stepBack,
+  stepBackTo,
+} from './menu-history.ts';
 import type {
   Condition,
   Data,
@@ -15,7 +28,6 @@ import type {
   MenuValues,
 } from './menu-types.ts';
 
-const STACK_MAX = 20;
 const BAD_MAX = 99;
 
 /** What a called flow with these variables knows of its caller: language and time zone. */
@@ -23,38 +35,6 @@ export function inheritValues<T>(caller: { readonly [name: string]: T }, vars: o
   const isInherited = (name: string) => name === '$zone' || ((name === 'lang' || name === 'timezone') && name in vars);
   return Object.fromEntries(Object.entries(caller).filter(([name, value]) => isInherited(name) && value !== undefined));
 }
-
-const fresh = { $page: 0, $bad: 0 };
-
-// A barrier stands before the screens of the calling flows too.
-function updateStack(
-  context: MenuContext,
-  { from, barrier }: { readonly from?: string; readonly barrier?: boolean },
-): Partial<MenuContext> {
-  if (barrier) return { $stack: [], ...(readFrames(context).length && { $frames: clearStacks(readFrames(context)) }) };
-  return from === undefined ? {} : { $stack: [...context.$stack, from].slice(-STACK_MAX) };
-}
-
-const clearStacks = (frames: readonly MenuContext[]) =>
-  frames.map((frame) => ({ ...frame, $stack: [] })) as unknown as Data;
-
-const readFrames = (context: MenuContext): readonly MenuContext[] =>
-  (context.$frames as unknown as readonly MenuContext[] | undefined) ?? [];
-
-function findCaller(context: MenuContext): MenuContext {
-  const frames = readFrames(context);
-  const { $at: _, ...caller } = frames.at(-1) as MenuContext;
-  return { ...caller, ...(frames.length > 1 && { $frames: frames.slice(0, -1) as unknown as Data }) } as MenuContext;
-}
-
-// assign() merges, so what the next context does not have is removed by name.
-function replaceContext(before: MenuContext, next: MenuContext): Partial<MenuContext> {
-  const gone: Record<string, undefined> = {};
-  for (const name in before) if (!(name in next)) gone[name] = undefined;
-  return { ...gone, ...next } as Partial<MenuContext>;
-}
-
-const readTried = (context: MenuContext) => (context.$tried ?? {}) as { readonly [screen: string]: number };
 
 /** Named by the author of a flow; the engine makes the calls. */
 type Services = { readonly [name: string]: PromiseActorLogic<Data, MenuValues> };
@@ -68,11 +48,12 @@ type ResultParams = Condition & Pick<Leave, 'of' | 'save'>;
  * typeof vocabulary.createMachine; // → 'function'
  */
 export function menuVocabulary(implementations: MenuImplementations) {
-  const updateContext = (context: MenuContext, leave: Leave, saved: MenuValues = {}): Partial<MenuContext> => {
-    const set = leave.set ? implementations.evaluate(leave.set, { ...context, ...saved }, leave.of) : {};
-    const tries = leave.tried === undefined ? {} : { $tried: { ...readTried(context), [leave.tried]: context.$bad } };
-    return { ...saved, ...set, ...fresh, ...tries, ...updateStack(context, leave) } as Partial<MenuContext>;
-  };
+  const evaluateSet = (leave: Leave, scope: MenuValues): MenuValues =>
+    leave.set ? implementations.evaluate(leave.set, scope, leave.of) : {};
+  const saveAndSet = (context: MenuContext, leave: Leave, saved: MenuValues): MenuValues => ({
+    ...saved,
+    ...evaluateSet(leave, { ...context, ...saved }),
+  });
   const saveAs = ({ save, of }: Pick<Leave, 'save' | 'of'>, value: Data): MenuValues =>
     save === undefined ? {} : { [save]: implementations.fit(of, save, value) };
   const restoreCaller = (context: MenuContext, to: Pick<Leave, 'save' | 'of'>): MenuContext =>
@@ -101,10 +82,10 @@ export function menuVocabulary(implementations: MenuImplementations) {
     },
     actions: {
       /** An option was chosen, or a branch was taken. */
-      go: assign(({ context }, leave: Leave) => updateContext(context, leave)),
+      go: assign(({ context }, leave: Leave) => changeBy(context, leave, evaluateSet(leave, context))),
       /** An answer was accepted, or a row was picked. */
       keep: assign(({ context, event }, leave: Leave) =>
-        updateContext(context, leave, saveAs(leave, dataIn(event, 'value'))),
+        changeBy(context, leave, saveAndSet(context, leave, saveAs(leave, dataIn(event, 'value')))),
       ),
       /** An answer was refused. */
       refuse: assign(({ context }) => ({
@@ -115,36 +96,27 @@ export function menuVocabulary(implementations: MenuImplementations) {
       sendBack: assign(({ context }, { screen, why }: { readonly screen: string; readonly why: string }) => {
         const at = context.$stack.lastIndexOf(screen);
         const $bad = Math.min((readTried(context)[screen] ?? 0) + 1, BAD_MAX);
-        return { $bad, $why: why, ...(at >= 0 && { $stack: context.$stack.slice(0, at) }) };
+        return { $bad, $why: why, ...(at >= 0 && dropScreens(context, at)) };
       }),
       /** The next page of a long screen. */
       turnPage: assign(({ context }) => ({ $page: context.$page + 1, $bad: 0 })),
       /** A service answered. */
       receive: assign(({ context, event }, leave: Leave) =>
-        updateContext(context, leave, saveAs(leave, dataIn(event, 'output'))),
+        changeForGood(context, leave, saveAndSet(context, leave, saveAs(leave, dataIn(event, 'output')))),
       ),
       /** A service failed; `error` is in reach of `set`. */
-      giveUp: assign(({ context, event }, leave: Leave) => {
-        const scope = { ...context, error: dataIn(event, 'error') };
-        const set = leave.set ? implementations.evaluate(leave.set, scope, leave.of) : {};
-        return { ...set, ...fresh, ...updateStack(context, leave) } as Partial<MenuContext>;
-      }),
-      /** Back to the screen on top of the stack, leaving called flows as long as their own stacks are empty. */
-      goBack: assign(({ context }) => {
-        let at = context;
-        while (!at.$stack.length && readFrames(at).length) at = findCaller(at);
-        return replaceContext(context, { ...at, ...fresh, $stack: at.$stack.slice(0, -1) });
-      }),
-      /** To a screen that the author named as the way back. */
-      goBackTo: assign(({ context: { $stack } }, { screen }: { readonly screen: string }) => {
-        const at = $stack.lastIndexOf(screen);
-        return { ...fresh, $stack: at < 0 ? [] : $stack.slice(0, at) };
-      }),
+      giveUp: assign(({ context, event }, leave: Leave) =>
+        changeForGood(context, leave, evaluateSet(leave, { ...context, error: dataIn(event, 'error') })),
+      ),
+      /** Back to the screen on top of the stack and its values, leaving called flows as long as their own stacks are empty. */
+      goBack: assign(({ context }) => stepBack(context)),
+      /** To a screen that the author named as the way back; its values are back if it is on the stack. */
+      goBackTo: assign(({ context }, { screen }: { readonly screen: string }) => stepBackTo(context, screen)),
       /** To the first screen of the outermost flow. */
       goHome: assign(({ context }) => {
         let outer = context;
         while (readFrames(outer).length) outer = findCaller(outer);
-        return replaceContext(context, { ...outer, ...fresh, $stack: [] });
+        return replaceContext(context, { ...outer, ...fresh, $stack: [], $undo: [] });
       }),
       /** A flow is called: its variables take the place of the caller's. */
       enterFlow: assign(({ context }, { of, at, vars, with: given, by, barrier }: Enter) => {
@@ -163,9 +135,10 @@ export function menuVocabulary(implementations: MenuImplementations) {
       return: raise(({ context }) => ({ type: `return.${readFrames(context).at(-1)!.$at as string}` }) as const),
       /** The caller's variables are back. */
       leaveFlow: assign(({ context }, leave: Leave) => {
-        const caller = restoreCaller(context, leave);
-        const set = leave.set ? implementations.evaluate(leave.set, caller, leave.of) : {};
-        return replaceContext(context, { ...caller, ...set, ...fresh, ...updateStack(caller, leave) } as MenuContext);
+        const caller = findCaller(context);
+        const changes = saveAndSet(caller, leave, saveAs(leave, context.$output ?? null));
+        const change = context.$asked ? changeForGood : changeBy;
+        return replaceContext(context, { ...caller, ...change(caller, leave, changes) } as MenuContext);
       }),
       /** For statistics: the engine publishes it as a fact. */
       track: (_, _params: { readonly name: string }) => {},

@@ -7,6 +7,7 @@ import type { Decision, SessionState } from '../engine/session/turn.ts';
 import type { DoorValues } from '../flow/format/names.ts';
 import type { JsonObject } from '../json/json.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
+import { chooseFlow, type DialledFlows } from './codes.ts';
 import type { UssdRequest } from './request.ts';
 
 interface PhoneDoor extends JsonObject {
@@ -32,8 +33,7 @@ export type UnknownSession = 'end' | 'menu' | 'forward';
 /** Why a request was refused. */
 export type DialRefusal = 'not-yours' | 'mismatch' | 'unknown';
 
-export interface DialRules {
-  readonly flow: string;
+export interface DialRules extends DialledFlows {
   /** Initial variables besides those the gateway sets; only variables that the flow declares apply. @default none */
   readonly given?: JsonObject;
   /** The phone is a simulated one; services are told. @default false */
@@ -160,9 +160,18 @@ function prepareBegin(request: UssdRequest, rules: DialRules, marks: string): Be
   const base = { sessionId, phoneNumber, serviceCode, marks, ...(rules.simulated && { simulated: true as const }) };
   const input: DoorValues<'phone'> = { sessionId, phoneNumber, msisdn: phoneNumber, serviceCode };
   const first = rules.given ? { ...rules.given, ...input } : input;
+  const { flow, answers } = chooseFlow(rules, serviceCode);
   return (inputs) => {
     const door = imsi === undefined ? base : { ...base, sim: rules.markSim(imsi) };
-    return { kind: 'begin', conversation: rules.flow, input: first, door, inputs };
+    // Some gateways repeat what follows the code in the text.
+    const isRepeated = answers.every((answer, at) => inputs[at] === answer);
+    return {
+      kind: 'begin',
+      conversation: flow,
+      input: first,
+      door,
+      inputs: isRepeated ? inputs : [...answers, ...inputs],
+    };
   };
 }
 

@@ -12,6 +12,7 @@ import { type Keyring, shortMac } from '../keyring.ts';
 import type { SharedNotes } from '../store/shared-note.ts';
 import type { UssdReply } from './adapter.ts';
 import { createAdapters } from './adapters.ts';
+import type { FlowCode } from './codes.ts';
 import { type DialRefusal, type DialRules, markSim, readDial, type UnknownSession } from './dial.ts';
 import { endLive, hangUp } from './hang-up.ts';
 import { KEY_PREFIX, listKeys, readSessionKey, simulatedKey, ussdKey } from './keys.ts';
@@ -24,6 +25,8 @@ export interface UssdServiceOptions<C extends Conversation = Conversation> {
   readonly engine: Engine<C>;
   /** The flow that a dial starts. */
   readonly flow: string;
+  /** Service codes that start other flows; what follows the code in `*700*4*1*2#` are the first answers. @default none */
+  readonly codes?: readonly FlowCode[] | undefined;
   readonly keyring: Keyring;
   /** Adapters whose sessions are listed and inspected. @default the shipped ones */
   readonly dialects?: readonly string[];
@@ -128,6 +131,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   const deadlineMs = options.deadlineMs ?? 8_000;
   const rules: DialRules = {
     flow: options.flow,
+    codes: options.codes,
     keys: options.keyring.ids.map((id) => options.keyring.subkey('turn-key/v1', id)!),
     unknownSession: options.unknownSession ?? 'end',
     markSim: (imsi) => markSim(options.keyring, imsi),
@@ -146,7 +150,8 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
 
   const answer = async ({ key, request, dialect, requestId, ...about }: ServedRequest): Promise<UssdReply> => {
     const { begin, simulated } = about;
-    const dial = readDial(request, begin || simulated ? { ...rules, ...begin, simulated } : rules);
+    const named = begin?.flow !== undefined && { codes: undefined };
+    const dial = readDial(request, begin || simulated ? { ...rules, ...named, ...begin, simulated } : rules);
     let hasBegun = false;
     const decide = (session: SessionState): Decision => {
       const decision = dial.decide(session);

@@ -15,6 +15,7 @@ import { problemLine } from '../../lib/flow/format/problem.ts';
 import { httpServices } from '../../lib/http/service.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { sharedNotes } from '../../lib/store/shared-note.ts';
+import { listDialled } from '../../lib/ussd/codes.ts';
 import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
 import { type UssdService, type UssdTurn, ussdService } from '../../lib/ussd/service.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -175,7 +176,7 @@ async function build(
     ...{ services: names, machines: ids, rules, doors, clock },
     mayBeEmpty: config.studio && !config.production,
   };
-  const menus = await loadMenus(menuFolder, config.ussd.flow);
+  const menus = await loadMenus(menuFolder, listDialled(config.ussd));
   logProblems(menus, log);
   if (menuFolder.mayBeEmpty && !menus.files.length && !machines.length)
     log.warn('there are no menus yet: write the first one at /studio');
@@ -193,6 +194,7 @@ async function build(
   const ussd = ussdService({
     engine,
     flow: config.ussd.flow,
+    codes: config.ussd.codes,
     keyring,
     unknownSession: config.ussd.unknownSession,
     deadlineMs: config.ussd.deadlineMs,

@@ -125,7 +125,7 @@ async function openApp(opened: Opened, reloads: Reloads, { defer }: Disposables)
   });
   const studio = config.studio
     ? await openStudio({
-        ...{ home: host.menuHome, flow: config.ussd.flow, library: engine.library },
+        ...{ home: host.menuHome, flow: config.ussd.flow, codes: config.ussd.codes, library: engine.library },
         ...{ documents, clock, drawings: inspector.drawings, services: host.services, recorder },
         reload: () => reloads.now(),
         noteEdit: async ({ by, ...details }) => void (await audit.append({ action: 'menus.edited', by, details })),

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseKeyring } from '../../lib/keyring.ts';
+import { readDialledFlows } from '../../lib/ussd/codes.ts';
 import { IN_MEMORY } from './data-dir.ts';
 import type { Config } from './fields.ts';
 import type { SettingValues } from './settings.ts';
@@ -48,7 +49,7 @@ export function buildConfig(
     ussd: {
       gateways: readGateways(values),
       adapters: values.ADAPTERS ?? [],
-      flow: values.USSD_FLOW,
+      ...readDialledFlows(values.USSD_FLOW),
       textMode: values.USSD_TEXT_MODE,
       unknownSession: values.USSD_UNKNOWN_SESSION,
       ttlSeconds: values.USSD_SESSION_TTL_SECONDS,

@@ -2,6 +2,7 @@
 
 import type { Keyring } from '../../lib/keyring.ts';
 import type { Redactor } from '../../lib/redact.ts';
+import type { FlowCode } from '../../lib/ussd/codes.ts';
 import type { ShippedSettings } from './agent-settings.ts';
 import type { Misspelt } from './read.ts';
 import type { ShownSetting } from './secrets.ts';
@@ -69,6 +70,8 @@ export interface Config {
     /** Modules of adapters besides the shipped ones. */
     readonly adapters: readonly string[];
     readonly flow: string;
+    /** Service codes that start other flows. */
+    readonly codes: readonly FlowCode[];
     readonly textMode: SettingValues['USSD_TEXT_MODE'];
     readonly unknownSession: SettingValues['USSD_UNKNOWN_SESSION'];
     readonly ttlSeconds: number;

@@ -7,6 +7,7 @@ import { parseHosts } from '../../lib/http/hosts.ts';
 import { findHeaderFault, type HeadersByOrigin } from '../../lib/http/service.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
 import { isRedisUrl, REDIS_URL_FORMS } from '../../lib/store/redis/url.ts';
+import { FLOW_CODE } from '../../lib/ussd/codes.ts';
 
 export interface SettingKind<T> {
   /** What the value must be, as the end of "must be …". */
@@ -105,6 +106,20 @@ export function list(format: Format): SettingKind<readonly string[]> {
   };
 }
 
+/** Service codes with their flows, and one flow without a code: that of all others. */
+export function dialledFlows(): SettingKind<readonly string[]> {
+  const { words, read, findFault } = list('dialled-flow');
+  return {
+    words: `${words}, one of them without a code: the flow of all other codes`,
+    read,
+    findFault: (value) => {
+      const names = (value as readonly string[]).map((entry) => FLOW_CODE.exec(entry)?.[1] ?? '');
+      const items = names.flatMap((name, at) => (names.indexOf(name) === at ? [] : [at + 1]));
+      return findFault(value) ?? (items.length || !names.includes('') ? { items } : undefined);
+    },
+  };
+}
+
 /** Headers by origin, as JSON. */
 export function headersByOrigin(): SettingKind<HeadersByOrigin> {
   return {
@@ -171,6 +186,10 @@ export const FORMATS = {
   'http-host': { words: 'host, host:port or *.example.com', test: (text) => !throws(() => parseHosts([text])) },
   'time-zone': { words: 'a time zone such as Africa/Nairobi', test: isTimeZone },
   flow: { words: 'the name of a flow', test: /^[A-Za-z][\w-]{0,63}$/ },
+  'dialled-flow': {
+    words: 'the name of a flow, or <service code>:<flow> such as *700*4#:bus',
+    test: (text) => /^[A-Za-z][\w-]{0,63}$/.test(text) || FLOW_CODE.test(text),
+  },
   service: { words: 'the name of a service, such as bills.find', test: /^[A-Za-z][\w-]*(\.[A-Za-z][\w-]*)*$/ },
   module: { words: 'a file path or a package name', test: /^[^\p{Cc},]+$/u },
   route: {

@@ -2,6 +2,7 @@
 
 import { AGENT_SETTINGS, PLUGIN_SETTINGS } from './agent-settings.ts';
 import {
+  dialledFlows,
   flag,
   type Generated,
   headersByOrigin,
@@ -167,10 +168,11 @@ export const SETTINGS = {
     fix: 'Set the path of a folder with *.flow.json files.',
   },
   USSD_FLOW: {
-    kind: text('flow'),
+    kind: dialledFlows(),
     default: 'main',
-    meaning: 'the flow that a dial starts, or a machine of MACHINES',
-    fix: 'Set the name of a flow, its file name without .flow.json, or the id of a machine.',
+    meaning:
+      'the flow that a dial starts, or a machine of MACHINES; before it, flows of single service codes: *700*4#:bus,*700*5#:awards,main',
+    fix: 'Set the name of a flow, its file name without .flow.json, or the id of a machine; before it, if you like, <service code>:<flow> for each code that starts another.',
   },
   TIMEZONE: {
     kind: text('time-zone'),

@@ -5,13 +5,14 @@ import { systemClock } from '../../lib/clock.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/given.ts';
 import { boundedFetch } from '../../lib/http/bounded-fetch.ts';
+import { listDialled } from '../../lib/ussd/codes.ts';
 import { readMcpServers } from '../agent/mcp.ts';
 import { loadModel } from '../agent/responders.ts';
 import { readGatewayFile } from '../gateway/file.ts';
 import { openCatalog } from '../gateway/open.ts';
 import { lintRulesFrom } from '../menus/lint-rules.ts';
 import { machinesFrom } from '../menus/machines.ts';
-import { loadMenus } from '../menus/menus.ts';
+import { lintDoors, loadMenus } from '../menus/menus.ts';
 import { serviceNames } from '../menus/services.ts';
 import { advice, brokenFinding, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
 
@@ -144,12 +145,15 @@ export const MENU_CHECKS: readonly DoctorCheck[] = [
   {
     name: 'menus',
     run: async ({ config, env }) => {
-      const { flow } = config.ussd;
       const services = await serviceNames(env);
       const rules = await lintRulesFrom(env);
       const machines = new Set((await machinesFrom(env, services)).map(({ id }) => id));
       const own = machines.size ? [fine(`machines load from MACHINES: ${[...machines].join(', ')}`)] : [];
-      const menus = await loadMenus({ folder: config.menusDir, services, machines, rules }, flow);
+      const doors = lintDoors(config);
+      const menus = await loadMenus(
+        { folder: config.menusDir, services, machines, rules, doors },
+        listDialled(config.ussd),
+      );
       const errors = menus.problems.filter(({ severity }) => severity === 'error').length + menus.failures.length;
       const words = `${menus.compiled.size} of ${menus.files.length} menus load from ${config.menusDir}`;
       if (errors) return [...own, brokenFinding(`${words}, with ${errors} errors`, 'See: npx twinline lint')];

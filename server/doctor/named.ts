@@ -6,6 +6,7 @@ import type { Services } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { LintRule } from '../../lib/flow/lint/rule.ts';
 import type { Adapter } from '../../lib/ussd/adapter.ts';
+import { listDialled } from '../../lib/ussd/codes.ts';
 import { readMcpServers } from '../agent/mcp.ts';
 import { loadModel } from '../agent/responders.ts';
 import type { NamedSettings } from '../config/config.ts';
@@ -83,7 +84,7 @@ export async function findNamedProblems(
   const menus = { folder: menusDir, services, rules, mayBeEmpty: studio && !production };
   const ids = new Set(machines?.map(({ id }) => id));
   // The flow of USSD_FLOW may be a machine.
-  await attempt(() => (machines ? loadMenus({ ...menus, machines: ids }, ussd.flow) : readMenus(menus)));
+  await attempt(() => (machines ? loadMenus({ ...menus, machines: ids }, listDialled(ussd)) : readMenus(menus)));
   return problems;
 }
 

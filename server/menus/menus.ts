@@ -15,6 +15,7 @@ import type { LintRule } from '../../lib/flow/lint/rule.ts';
 import { type CompiledFlow, flowCompiler } from '../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE } from '../../lib/flow/testing/file.ts';
 import { type ParsedFlowTests, parseFlowTests } from '../../lib/flow/testing/parse.ts';
+import { listDialled, readDialledFlows } from '../../lib/ussd/codes.ts';
 import type { Config } from '../config/config.ts';
 import { CONTRACTS } from './contracts.ts';
 
@@ -45,13 +46,19 @@ export interface Menus {
 
 /** How answers come to the menus of a server. */
 export function lintDoors({ ussd, agent, timezone }: Pick<Config, 'ussd' | 'agent' | 'timezone'>): LintDoors {
-  return { textMode: ussd.textMode, chats: [agent.flow], timezone };
+  return { textMode: ussd.textMode, chats: [agent.flow], dialled: listDialled(ussd), timezone };
 }
 
 /** The same by the variables of an environment, for commands that start no server. */
 export function readDoors(env: NodeJS.ProcessEnv): LintDoors {
   const textMode = env.USSD_TEXT_MODE?.trim() === 'latest' ? 'latest' : 'cumulative';
-  return { textMode, chats: [env.AGENT_FLOW?.trim() || CHAT_FLOW], timezone: env.TIMEZONE?.trim() || undefined };
+  const dialled = listDialled(readDialledFlows((env.USSD_FLOW?.trim() || 'main').split(/\s*,\s*/)));
+  return {
+    textMode,
+    chats: [env.AGENT_FLOW?.trim() || CHAT_FLOW],
+    dialled,
+    timezone: env.TIMEZONE?.trim() || undefined,
+  };
 }
 
 /** Reads and compiles the menus of a folder. Throws ERR_CONFIG when the folder cannot be read. */
@@ -94,18 +101,18 @@ function compileMenus(texts: FlowTexts, { services, rules, doors, clock }: MenuF
 }
 
 /**
- * The menus for a start: those that are broken are left out, but `needed` must be there, or be a machine. Throws ERR_FLOW_INVALID with
+ * The menus for a start: those that are broken are left out, but those `needed` must be there, or be machines. Throws ERR_FLOW_INVALID with
  * all that is wrong with it, ERR_FLOW_UNKNOWN with the names of those that there are, or ERR_CONFIG where a machine has the name of one.
  */
-export async function loadMenus(folder: MenuFolder, needed: string): Promise<Menus> {
+export async function loadMenus(folder: MenuFolder, needed: readonly string[]): Promise<Menus> {
   const menus = await readMenus(folder);
   const { machines = new Set() } = folder;
   const twice = menus.files.filter((file) => machines.has(cutFlowName(file)));
   if (twice.length) throw new TwinlineError('ERR_CONFIG', twice.map(sayTaken).join('\n'));
-  if (menus.compiled.has(needed) || machines.has(needed)) return menus;
-  if (folder.mayBeEmpty && !menus.files.length) return menus;
-  const file = join(folder.folder, needed + FLOW_FILE);
-  const words = `Cannot start: the flow "${needed}" (USSD_FLOW)`;
+  const missing = needed.find((name) => !menus.compiled.has(name) && !machines.has(name));
+  if (missing === undefined || (folder.mayBeEmpty && !menus.files.length)) return menus;
+  const file = join(folder.folder, missing + FLOW_FILE);
+  const words = `Cannot start: the flow "${missing}" (USSD_FLOW)`;
   if (!menus.files.includes(file)) {
     const names = [...menus.compiled.keys()].join(', ') || 'none';
     const own = machines.size ? ` Machines: ${[...machines].join(', ')}.` : '';

@@ -28,6 +28,43 @@ test('the worked example loads, is clean and compiles', () => {
   assert.is(compileFlow(flow!).screens.size, 8);
 });
 
+test('words and languages of a flow that is only called are named where nobody reads them', () => {
+  const shop: Flow = {
+    flow: 'shop',
+    version: 1,
+    start: 'ask',
+    langs: ['en', 'sw', 'fr'],
+    vars: { lang: { type: 'string', default: 'en' } },
+    labels: { goodbye: { en: 'Bye', sw: 'Kwaheri', fr: 'Salut' } },
+    screens: {
+      ask: { type: 'menu', text: 'Buy?', options: [{ id: 'yes', text: 'Yes', to: 'done' }] },
+      done: { type: 'end', text: 'Your order number is A4.' },
+    },
+  };
+  const main: Flow = {
+    flow: 'main',
+    version: 1,
+    start: 'shop',
+    langs: ['en', 'sw'],
+    vars: { lang: { type: 'string', default: 'en' } },
+    screens: { shop: { type: 'flow', flow: 'shop', done: 'bye' }, bye: { type: 'end', text: 'Bye' } },
+  };
+  const told = (flow: Flow, dialled: readonly string[] | undefined, caller = main) =>
+    checkFlow(JSON.stringify(flow), 'shop.flow.json', {
+      flows: new Map([['main', caller]]),
+      doors: { textMode: 'latest', chats: [], dialled },
+    })
+      .problems.filter(({ code }) => code === 'never-heard')
+      .map(({ pointer }) => pointer);
+  assert.equal(told(shop, ['main']), ['/langs', '/labels/goodbye', '/screens/done/text']);
+  assert.equal(told(shop, ['main', 'shop']), []);
+  assert.equal(told(shop, undefined), []);
+  const { labels: _, ...bare } = shop;
+  const ends = { ...bare, screens: { ...shop.screens, done: { type: 'end', text: 'A4', ends: true } } } as Flow;
+  assert.equal(told(ends, ['main']), ['/langs']);
+  assert.equal(told(ends, ['main'], { ...main, langs: ['en', 'sw', 'fr'] }), []);
+});
+
 test('several mistakes are all told, in the order of the file', () => {
   const text = WALLET.replace('"to": "verify"', '"to": "verifyy"')
     .replace('balance >= 1', 'balanse >= 1')

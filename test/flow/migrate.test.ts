@@ -295,4 +295,23 @@ test('a screen inside of a called flow that is gone is outdated', async () => {
   assert.equal(result, { kind: 'unreadable', reason: 'outdated' });
 });
 
+test('Back restores the values of this version: of a screen that is gone with those of the one before, and no dropped variable', () => {
+  const screens = { a: menuTo('c'), c: menuTo('a') };
+  const flow = compileFlow(
+    flowOf(screens, { version: 2, vars: { n: { type: 'number' } }, migrate: { '1': { drop: ['old'] } } }),
+  );
+  const $undo = [
+    { n: 1, old: 1 },
+    { n: 2, m: 5 },
+    { n: 3, k: 6 },
+  ];
+  const context = { n: 4, old: 2, $stack: ['a', 'gone', 'c'], $undo, $page: 0, $bad: 0 };
+  const rest = flow.migrate!({ state: 'c', context }, { version: 1, hash: '' })!;
+  assert.equal(rest.context.$stack, ['a', 'c']);
+  assert.equal(rest.context.$undo, [
+    { n: 1, m: 5 },
+    { n: 3, k: 6 },
+  ]);
+});
+
 test.run();

@@ -3,6 +3,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { AtRest } from '../../lib/engine/machine/transition.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Flow, Option, Screen, Way } from '../../lib/flow/format/flow.ts';
 import { compileFlow } from '../../lib/flow/run/compile.ts';
@@ -61,7 +62,7 @@ const callOf = (calls: readonly string[]): Arbitrary<object> =>
     done: ways,
   });
 
-function screens(calls: readonly string[]): Arbitrary<Screen> {
+function screens(calls: readonly string[], hasServices: boolean): Arbitrary<Screen> {
   const error = some(undefined, 'Not so.');
   const back = some(undefined, undefined, undefined, false, ...IDS.slice(0, 3));
   const accept = some(undefined, { digits: 1 }, { sameAs: 'said' });
@@ -102,7 +103,7 @@ function screens(calls: readonly string[]): Arbitrary<Screen> {
     callOf(calls),
   ];
   const own = some(undefined, undefined, undefined, { back: '1' }, { back: false, exit: '#' }, { home: '3' });
-  const weights = [4, 3, 1, 1, 1, calls.length ? 4 : 0];
+  const weights = [4, 3, 1, 1, hasServices ? 1 : 0, calls.length ? 4 : 0];
   const any = fc.oneof(...kinds.map((arbitrary, at) => ({ weight: weights[at]!, arbitrary })));
   return fc.tuple(any, back, track, own).map(([one, where, name, keys]) => {
     const isAsking = ['menu', 'input', 'list'].includes((one as Screen).type);
@@ -110,11 +111,17 @@ function screens(calls: readonly string[]): Arbitrary<Screen> {
   });
 }
 
-function flows(name: string, calls: readonly string[]): Arbitrary<Flow> {
+function flows(name: string, calls: readonly string[], hasServices = true): Arbitrary<Flow> {
   const end = fc
-    .record({ type: some('end'), text: words, track, output: some(undefined, { given: '=said', n: 1 }) })
+    .record({
+      type: some('end'),
+      text: words,
+      track,
+      output: some(undefined, { given: '=said', n: 1 }),
+      ends: some(undefined, undefined, undefined, true),
+    })
     .map((one) => clean(one) as Screen);
-  const any = fc.oneof({ weight: 9, arbitrary: screens(calls) }, { weight: 1, arbitrary: end });
+  const any = fc.oneof({ weight: 9, arbitrary: screens(calls, hasServices) }, { weight: 1, arbitrary: end });
   // A called flow often begins with a call, so that several flows are entered and left at once.
   const first =
     calls.length === 1
@@ -264,6 +271,47 @@ test(`${RUNS} flows behave as the model says`, async () => {
     { numRuns: RUNS, seed: Number(process.env.TEST_SEED ?? 1) },
   );
   assert.ok(turns > RUNS * 3, `only ${turns} turns`);
+});
+
+test(`Back returns the variables too, and the same answer after it leads to the same place, in ${RUNS} flows`, () => {
+  let checked = 0;
+  const typing = fc.array(some('1', '1', '2', '3', '7', 'word', '0', '9'), { minLength: 10, maxLength: 10 });
+  const look = ({ state, context: { $page, $bad, $undo, ...variables } }: AtRest) => JSON.stringify([state, variables]);
+  fc.assert(
+    fc.property(flows('main', ['pay'], false), flows('pay', [], false), typing, (main, pay, typed) => {
+      const flow = compileFlow(main, { flows: new Map([[pay.flow, pay]]) });
+      const say = (rest: AtRest, input: string): AtRest | undefined => {
+        const event = flow.read({ ...rest, waiting: false }, input, () => '');
+        if (typeof event !== 'object') return rest;
+        const next = flow.machine.rest(flow.machine.step(flow.machine.resume(rest), event).live);
+        return next.status === undefined ? next : undefined;
+      };
+      try {
+        let rest: AtRest | undefined = flow.machine.rest(flow.machine.begin({}).live);
+        if (rest.status !== undefined) return;
+        for (const input of typed) {
+          const before: AtRest = rest;
+          const after = say(before, input);
+          if (!after) return;
+          rest = after;
+          // A fixed way back is a jump.
+          if (typeof flow.screens.get(String(after.state))!.screen.back === 'string') continue;
+          const [, key] = /^(\S+)\. (?:Back|Undo|Rudi)$/m.exec(flow.render({ ...after, waiting: false }).text) ?? [];
+          const behind = key === undefined || look(after) === look(before) ? undefined : say(after, key);
+          if (behind?.state !== before.state || String(behind?.context.$stack) !== String(before.context.$stack))
+            continue;
+          checked++;
+          assert.is(look(behind), look(before));
+          assert.is(look(say(behind, input)!), look(after));
+        }
+      } catch (error) {
+        // Branches in a circle.
+        if (!(error instanceof TwinlineError)) throw error;
+      }
+    }),
+    { numRuns: RUNS * 2, seed: Number(process.env.TEST_SEED ?? 1) },
+  );
+  assert.ok(checked > RUNS / 4, `only ${checked} times`);
 });
 
 test.run();

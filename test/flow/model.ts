@@ -33,9 +33,11 @@ export const ANSWERS: { readonly [service: string]: Json | undefined } = { yes: 
 
 interface Frame {
   readonly flow: Flow;
-  readonly vars: Vars;
-  /** Screens to go back to. */
-  stack: string[];
+  vars: Vars;
+  /** Screens to go back to, with all variables as they were there. */
+  stack: { readonly id: string; readonly vars: Vars }[];
+  /** Whether a service was asked in this call of the flow. */
+  asked: boolean;
   /** The screen that is shown, or the one that called the next frame. */
   at: string;
 }
@@ -65,7 +67,7 @@ export class Model {
   }
 
   get stacks(): readonly (readonly string[])[] {
-    return this.#frames.map(({ stack }) => stack);
+    return this.#frames.map(({ stack }) => stack.map(({ id }) => id));
   }
 
   get vars(): Vars {
@@ -150,7 +152,7 @@ export class Model {
 
   #open(flow: Flow, values: Vars): Frame {
     const vars = Object.entries(flow.vars!).map(([name, variable]) => [name, variable.default ?? null]);
-    return { flow, vars: { ...Object.fromEntries(vars), ...values }, stack: [], at: '' };
+    return { flow, vars: { ...Object.fromEntries(vars), ...values }, stack: [], at: '', asked: false };
   }
 
   #evaluate(values: Values = {}, scope: Vars = this.vars): Vars {
@@ -168,13 +170,24 @@ export class Model {
   /** Leaves a screen by a way. */
   #go(
     { to, set, track }: Way,
-    how: { readonly pushes?: true; readonly save?: string | undefined; readonly value?: Json; readonly also?: Vars },
+    how: {
+      readonly pushes?: true;
+      readonly save?: string | undefined;
+      readonly value?: Json;
+      readonly also?: Vars;
+      /** What a service brings stays when the caller goes back. */
+      readonly stays?: boolean;
+    },
   ): string {
     const top = this.#top;
-    if (how.save !== undefined) Object.assign(top.vars, this.#fit({ [how.save]: how.value! }));
-    Object.assign(top.vars, this.#fit(this.#evaluate(set, { ...top.vars, ...how.also })));
+    const before = { ...top.vars };
+    const saved = how.save === undefined ? {} : this.#fit({ [how.save]: how.value! });
+    const changes = { ...saved, ...this.#fit(this.#evaluate(set, { ...before, ...saved, ...how.also })) };
+    Object.assign(top.vars, changes);
+    if (how.stays) for (const { vars } of top.stack) Object.assign(vars, changes);
+    if (how.stays) top.asked = true;
     if (track !== undefined) this.tracked.push(track);
-    if (how.pushes && to !== top.at) top.stack = [...top.stack, top.at].slice(-20);
+    if (how.pushes && to !== top.at) top.stack = [...top.stack, { id: top.at, vars: before }].slice(-20);
     if (top.flow.screens[to]!.back === false) for (const frame of this.#frames) frame.stack = [];
     return this.#enter(to, true);
   }
@@ -202,9 +215,9 @@ export class Model {
         const value = ANSWERS[screen.service];
         const error = { code: 'ERR_INPUT', message: 'no' };
         if (value === undefined)
-          return this.#go(this.#choose(screen.fail, { ...top.vars, error }), { also: { error } });
+          return this.#go(this.#choose(screen.fail, { ...top.vars, error }), { also: { error }, stays: true });
         const scope = screen.save === undefined ? top.vars : { ...top.vars, [screen.save]: value };
-        return this.#go(this.#choose(screen.done, scope), { save: screen.save, value });
+        return this.#go(this.#choose(screen.done, scope), { save: screen.save, value, stays: true });
       }
       case 'flow': {
         const flow = this.#flows.get(screen.flow)!;
@@ -222,16 +235,16 @@ export class Model {
     }
   }
 
-  #end({ text, output }: Screen & { type: 'end' }): string {
+  #end({ text, output, ends }: Screen & { type: 'end' }): string {
     const value = output === undefined ? null : this.#evaluate(output);
-    if (this.#frames.length === 1) {
+    if (this.#frames.length === 1 || ends) {
       this.ended = this.#say(text);
       return this.ended;
     }
-    this.#frames.pop();
+    const stays = this.#frames.pop()!.asked;
     const { done, save } = this.#screen as Screen & { type: 'flow' };
-    if (save !== undefined) this.vars[save] = value;
-    return this.#go(this.#choose(done, this.vars), {});
+    const scope = save === undefined ? this.vars : { ...this.vars, [save]: value };
+    return this.#go(this.#choose(done, scope), { save, value, stays });
   }
 
   #exit(): string {
@@ -247,12 +260,15 @@ export class Model {
     const { back } = this.#screen;
     const top = this.#top;
     if (typeof back === 'string') {
-      const at = top.stack.lastIndexOf(back);
+      const at = top.stack.findLastIndex(({ id }) => id === back);
+      if (at >= 0) top.vars = top.stack[at]!.vars;
       top.stack = at < 0 ? [] : top.stack.slice(0, at);
       return this.#enter(back, true);
     }
     while (!this.#top.stack.length) this.#frames.pop();
-    return this.#enter(this.#top.stack.pop()!);
+    const { id, vars } = this.#top.stack.pop()!;
+    this.#top.vars = vars;
+    return this.#enter(id);
   }
 
   #label(name: Label): string {

@@ -236,6 +236,16 @@ test('a recording whose private values were longer or shorter is the same, and a
   assert.equal(await replay(same.replace('maize', 'beans')), ['same', 'different']);
 });
 
+test('what Back restores is as private as the variables themselves, and holds no secret', async () => {
+  const flow = compileFlow({ ...FARM, vars: { ...FARM.vars, pin: { type: 'string', secret: true } } });
+  const context = { $stack: ['nrc'], $page: 0, $bad: 0, note: 'n', $undo: [{ nrc: NRC, pin: '83519', note: 'maize' }] };
+  const stored = flow.redact!(context, () => 'proof');
+  assert.equal(stored.$undo, [{ nrc: NRC, note: 'maize' }]);
+  assert.equal(flow.shown!.context!(stored).$undo, [{ nrc: MASK, note: 'maize' }]);
+  assert.equal(flow.privateIn!(stored), [NRC]);
+  assert.equal(flow.secretsIn!(context), ['83519']);
+});
+
 test('without a keyring records hold them as they are, and a machine of its own is not sealed', async () => {
   const here = place(farm, { services: { 'farm.find': async () => FOUND } });
   await textOf(begin(here.engine()));

@@ -421,4 +421,47 @@ test('bounds are computed when an answer comes, and texts print them', async () 
   assert.match(await never.say('28022026'), 'From soon');
 });
 
+test('Back restores what the way changed, and keeps what services told; what is stored of it is bounded', async () => {
+  const screens = {
+    ask: {
+      type: 'menu',
+      text: 'Cough? {{score}}',
+      options: [
+        { id: 'yes', text: 'Yes', set: { score: '=score + 2', big: '=big + big' }, to: 'check' },
+        { id: 'no', text: 'No', to: 'check' },
+      ],
+    },
+    check: { type: 'call', service: 'check', save: 'told', done: 'next', fail: 'next' },
+    next: menuTo('ask', 'end'),
+    end: { type: 'end', text: 'Risk {{score}} {{told}}' },
+  } satisfies { readonly [id: string]: Screen };
+  const vars = (big: string): NonNullable<Flow['vars']> => ({
+    score: { type: 'number', default: 0 },
+    told: { type: 'number' },
+    big: { type: 'string', default: big },
+  });
+  let count = 0;
+  const services = { check: async () => ++count };
+  const caller = phone(flowOf(screens, { vars: vars('') }), { services });
+  await caller.dial();
+  for (let time = 1; time <= 3; time++) {
+    await caller.say('1');
+    assert.equal([caller.context.score, caller.context.told], [2, time]);
+    assert.match(await caller.say('0'), /^Cough\? 0\n/);
+    assert.equal([caller.context.score, caller.context.told], [0, time]);
+  }
+  assert.is(await caller.say('2', '2'), 'Risk 0 4');
+  // A value of 4,000 characters is restored, one of 16,000 is not.
+  const heavy = phone(flowOf(screens, { vars: vars('x'.repeat(4_000)) }), { services });
+  await heavy.dial();
+  for (let time = 0; time < 4; time++) {
+    await heavy.say('1');
+    assert.ok(JSON.stringify(heavy.context.$undo).length <= 8_192 + 60, String(time));
+    if (time < 3) await heavy.say('1');
+  }
+  assert.is(String(heavy.context.big).length, 64_000);
+  await heavy.say('0');
+  assert.equal([heavy.screen, String(heavy.context.big).length], ['ask', 64_000]);
+});
+
 test.run();

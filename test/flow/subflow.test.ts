@@ -138,4 +138,20 @@ test('a session is in as many flows as it may be, each called by the one before;
   assert.is(await caller.say('x'), 'End of 1');
 });
 
+test('an end that `ends` shows its words in a called flow, and closes the session', async () => {
+  const order = (ends: boolean) =>
+    flowOf(
+      { yes: menuTo('done'), done: { type: 'end', text: 'Your order number is A4.', ...(ends && { ends }) } },
+      { flow: 'shop' },
+    );
+  const main = flowOf({ shop: { type: 'flow', flow: 'shop', done: 'bye' }, bye: { type: 'end', text: 'Thank you.' } });
+  const talk = async (shop: Flow) => {
+    const caller = phone(compileFlow(main, { flows: new Map([['shop', shop]]) }));
+    await caller.dial();
+    return [await caller.say('1'), caller.ended, caller.screen];
+  };
+  assert.equal(await talk(order(true)), ['Your order number is A4.', true, 'shop.done']);
+  assert.equal(await talk(order(false)), ['Thank you.', true, 'bye']);
+});
+
 test.run();

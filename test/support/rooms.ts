@@ -179,7 +179,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/account lib/agent lib/delegation lib/domain lib/domain/bulk lib/engine/session lib/flow/expression lib/gateway server/audit server/boot server/cli server/config server/doctor server/gateway server/http server/http/middleware server/move server/openapi server/plugins server/stores server/telemetry server/ussd server/web/studio',
     'lib/inspection lib/store',
   ),
-  'server/config': room('lib lib/flow/expression lib/flow/format lib/http lib/store/redis'),
+  'server/config': room('lib lib/flow/expression lib/flow/format lib/http lib/store/redis lib/ussd'),
   'server/docs': room(
     'lib lib/domain lib/domain/did lib/flow/format server/config server/docs/reference server/http server/web/kit',
     'lib/json server/openapi',
@@ -190,8 +190,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/flow/testing lib/json server/web/kit',
   ),
   'server/doctor': room(
-    'lib lib/agent/mcp lib/agent/responders lib/delegation lib/domain lib/domain/credential lib/http lib/store/lmdb lib/store/mongo lib/store/redis lib/store/sqlite server/agent server/config server/domain server/gateway server/http server/menus server/plugins server/stores server/ussd',
-    'lib/engine lib/flow/lint lib/store lib/ussd',
+    'lib lib/agent/mcp lib/agent/responders lib/delegation lib/domain lib/domain/credential lib/http lib/store/lmdb lib/store/mongo lib/store/redis lib/store/sqlite lib/ussd server/agent server/config server/domain server/gateway server/http server/menus server/plugins server/stores server/ussd',
+    'lib/engine lib/flow/lint lib/store',
   ),
   'server/domain': room(
     'lib lib/domain lib/domain/bulk lib/domain/credential lib/domain/did lib/domain/feed lib/domain/twin lib/domain/voting lib/http lib/json server/audit server/config server/domain/routes server/http server/telemetry server/web/registry',
@@ -216,7 +216,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/http/middleware': room('lib server/config server/http server/telemetry', 'lib/store/redis'),
   'server/menus': room(
-    'lib lib/account lib/agent/responders lib/engine/machine lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing server/config',
+    'lib lib/account lib/agent/responders lib/engine/machine lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing lib/ussd server/config',
     'lib/engine lib/json server/telemetry',
   ),
   'server/move': room(

@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import type { Decision, SessionState } from '../../lib/engine/session/turn.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
+import { readDialledFlows } from '../../lib/ussd/codes.ts';
 import { type DialRules, markSim, readDial, type UnknownSession } from '../../lib/ussd/dial.ts';
 import type { UssdRequest } from '../../lib/ussd/request.ts';
 
@@ -50,6 +51,33 @@ function doorAfter(texts: readonly string[], make: (text: string, at: number) =>
   }, {});
 }
 const typed = (...texts: string[]) => doorAfter(texts, (text) => cumulative(text));
+
+test('service codes start their flows, the longest that fits, with what follows the code as the first answers', () => {
+  const codes = readDialledFlows(['*700#:shop', '*700*4#:bus', 'main', '*700*44#:awards']);
+  const begun = (serviceCode: string, text = '') => {
+    const rules = rulesOf({ ...codes, unknownSession: 'forward' });
+    const decision = ask(cumulative(text, { serviceCode }), NONE, rules) as unknown as { conversation: string; inputs: string[] };
+    return [decision.conversation, ...decision.inputs];
+  };
+  const table: readonly (readonly [code: string, ...begun: string[]])[] = [
+    ['*700#', 'shop'],
+    ['*700*4#', 'bus'],
+    ['*700*4*1*2#', 'bus', '1', '2'],
+    ['*700*44*1#', 'awards', '1'],
+    ['*700*5*0#', 'shop', '5', '0'],
+    ['*7000#', 'main'],
+    ['*70*4*1#', 'main'],
+    ['*2233#', 'main'],
+  ];
+  for (const [code, ...expected] of table) assert.equal(begun(code), expected, code);
+  assert.equal(begun('*700*4*1#', '7'), ['bus', '1', '7']);
+  assert.equal(begun('*700*4*1#', '1*7'), ['bus', '1', '7'], 'a gateway that repeats it in the text');
+  assert.equal(ask(cumulative('', { serviceCode: '*700*4*1#' }), NONE), {
+    ...(ask(cumulative('', { serviceCode: '*700*4*1#' }), NONE) as object),
+    conversation: 'main',
+    inputs: [],
+  });
+});
 
 test('an empty text begins, with what the flow is told and what the door remembers', () => {
   const decision = ask(cumulative(''), NONE);

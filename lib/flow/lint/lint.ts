@@ -99,6 +99,8 @@ export interface LintDoors {
   readonly textMode: 'cumulative' | 'latest';
   /** Names of flows that users write to in a chat. */
   readonly chats: readonly string[];
+  /** Names of flows that callers dial. @default unknown */
+  readonly dialled?: readonly string[] | undefined;
   /** The time zone of flows that name none. @default UTC */
   readonly timezone?: string | undefined;
 }
@@ -189,6 +191,7 @@ function prepareLint(flow: Flow, { flows, services, contracts = {}, doors }: Lin
     flows: flows && new Map([...flows, [flow.flow, flow]]),
     services,
     contracts,
+    isOnlyCalled: isCalled && doors?.dialled !== undefined && ![...doors.dialled, ...doors.chats].includes(flow.flow),
     isRepeated: doors?.textMode !== 'latest' && !(doors?.chats ?? [CHAT_FLOW]).includes(flow.flow),
     meant,
     nearest,

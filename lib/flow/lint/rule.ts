@@ -22,6 +22,8 @@ export interface Lint {
   readonly services: ReadonlySet<string> | undefined;
   /** Inputs and outputs of services, as far as known. */
   readonly contracts: { readonly [service: string]: ServiceContract };
+  /** Whether the flow is known to be called by others only: nobody dials it or writes to it. */
+  readonly isOnlyCalled: boolean;
   /** Whether each request repeats all answers, as in the cumulative mode of telecom gateways. */
   readonly isRepeated: boolean;
   /** The screen that an id refers to: the id itself, or the most similar existing one. */

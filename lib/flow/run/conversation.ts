@@ -119,14 +119,27 @@ function redact(
   delete open.$proofs;
   if (Object.keys(proofs).length) open.$proofs = proofs;
   if (open.$frames) open.$frames = (open.$frames as readonly JsonObject[]).map((frame) => redact(frame, by));
+  if (open.$undo) open.$undo = readEarlier(open).map((values) => withoutNames(values, by.secrets));
   return open;
+}
+
+/** The values that Back restores, by step. */
+const readEarlier = ({ $undo }: JsonObject) => ($undo as readonly JsonObject[] | undefined) ?? [];
+
+/** What else has variables in it: waiting parent flows, and the values that Back restores. */
+const listInner = (context: JsonObject): readonly JsonObject[] => [
+  ...((context.$frames as readonly JsonObject[] | undefined) ?? []),
+  ...readEarlier(context),
+];
+
+function withoutNames(values: JsonObject, names: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !names.has(name)));
 }
 
 // Includes waiting parent flows, whose secrets were passed in.
 function listSecretTexts(context: JsonObject, secrets: ReadonlySet<string>): string[] {
   const own = [...secrets].flatMap((name) => toTextOrEmpty(context[name]));
-  const frames = (context.$frames as readonly JsonObject[] | undefined) ?? [];
-  return [...own, ...frames.flatMap((frame) => listSecretTexts(frame, secrets))];
+  return [...own, ...listInner(context).flatMap((inner) => listSecretTexts(inner, secrets))];
 }
 
 const toTextOrEmpty = (value: Json | undefined) =>
@@ -193,7 +206,7 @@ function showToWatchers(
   };
 }
 
-/** Replaces non-null private variables by MASK; includes waiting parent flows. */
+/** Replaces non-null private variables by MASK, in waiting parent flows and in what Back restores too. */
 function maskContext(context: JsonObject, names: ReadonlySet<string>): JsonObject {
   const shown: Record<string, Json> = {};
   for (const name in context) {
@@ -202,12 +215,12 @@ function maskContext(context: JsonObject, names: ReadonlySet<string>): JsonObjec
   }
   const frames = context.$frames as readonly JsonObject[] | undefined;
   if (frames) shown.$frames = frames.map((frame) => maskContext(frame, names));
+  if (context.$undo) shown.$undo = readEarlier(context).map((values) => maskContext(values, names));
   return shown;
 }
 
-/** All texts and numbers in private variables, including those of waiting parent flows. */
+/** All texts and numbers in private variables, including those of waiting parent flows and of what Back restores. */
 function listPrivateTexts(context: JsonObject, names: ReadonlySet<string>): string[] {
   const own = [...names].flatMap((name) => listTexts(context[name] ?? null));
-  const frames = (context.$frames as readonly JsonObject[] | undefined) ?? [];
-  return [...own, ...frames.flatMap((frame) => listPrivateTexts(frame, names))];
+  return [...own, ...listInner(context).flatMap((inner) => listPrivateTexts(inner, names))];
 }

@@ -56,11 +56,16 @@ function readLevels({ state, context: { $frames = [], ...context } }: AtRest): L
 
 function setOwn(context: JsonObject, steps: readonly Migration[]): JsonObject {
   const own: Record<string, Json> = { ...context };
-  for (const { drop = [], set } of steps) {
+  const dropped = new Set<string>();
+  for (const { drop = [], set = {} } of steps) {
     for (const name of drop) delete own[name];
     Object.assign(own, set);
+    for (const name of [...drop, ...Object.keys(set)]) dropped.add(name);
   }
-  return own;
+  // Back restores no value of another version.
+  const isKept = ([name]: readonly [string, Json]) => !dropped.has(name);
+  const entries = (context.$undo ?? []) as readonly JsonObject[];
+  return { ...own, $undo: entries.map((values) => Object.fromEntries(Object.entries(values).filter(isKept))) };
 }
 
 // Screens to go back to become paths, until it is known which flow they are in.
@@ -129,10 +134,21 @@ function fitLevel({ at, context }: Level, { nodes, flow: { timezone } }: Migrati
     const node = nodes.get(path);
     return node !== undefined && node.prefix === prefix && isInteractive(node.screen);
   };
-  const $stack = (context.$stack as readonly string[]).filter(isHere).map((path) => path.slice(prefix.length));
+  const stack = context.$stack as readonly string[];
+  const undo = (context.$undo ?? []) as readonly JsonObject[];
+  const $stack: string[] = [];
+  const $undo: JsonObject[] = [];
+  for (const [index, path] of stack.entries()) {
+    const entry = undo[index - stack.length + undo.length];
+    const isLeft = isHere(path);
+    if (isLeft) $stack.push(path.slice(prefix.length));
+    // What a screen that is gone would restore, the one before restores.
+    if (isLeft && entry) $undo.push(entry);
+    else if (entry && $undo.length) $undo.push({ ...entry, ...$undo.pop() });
+  }
   const { $zone: _, ...own } = context;
   const zone = timezone === undefined ? {} : { $zone: timezone };
-  return { at, context: withNewVariables(scope.flow, { ...own, ...zone, $stack }) };
+  return { at, context: withNewVariables(scope.flow, { ...own, ...zone, $stack, $undo }) };
 }
 
 function enterFlow(

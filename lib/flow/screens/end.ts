@@ -1,4 +1,4 @@
-// The kind `end`: shows the last text and closes the session; in a called flow, returns to the flow that called it.
+// The kind `end`: shows the last text and closes the session; in a called flow, returns to the flow that called it, unless it `ends`.
 
 import type { Text, Values } from '../format/way.ts';
 import type { AnyScreen, ScreenKeys, ScreenKind } from './kind.ts';
@@ -9,12 +9,15 @@ export interface EndScreen extends AnyScreen {
   readonly text: Text;
   /** What a calling flow gets. */
   readonly output?: Values;
+  /** In a called flow: closes the session with these words instead of returning. */
+  readonly ends?: boolean;
 }
 
 export const end: ScreenKind<EndScreen> = {
   schema: {
     about: 'Says goodbye.',
-    description: 'Says goodbye and ends the conversation, or returns to the flow that called this one.',
+    description:
+      'Says goodbye and ends the conversation. In a called flow it returns to the flow that called this one, and its text is not shown, unless `ends` is true.',
     required: ['text'],
     properties: {
       text: {
@@ -27,6 +30,11 @@ export const end: ScreenKind<EndScreen> = {
         $ref: '#/definitions/values',
         examples: [{ ok: true, name: '=name' }],
       },
+      ends: {
+        description: 'true: in a called flow, too, the conversation ends here with this text.',
+        type: 'boolean',
+        examples: [true],
+      },
     } satisfies ScreenKeys<EndScreen>,
     snippet: { text: '$1' },
   },
@@ -35,12 +43,13 @@ export const end: ScreenKind<EndScreen> = {
   targets: () => [],
 
   state: (screen, place) => {
+    const returns = place.isCalled && !screen.ends;
     const entry = [
       ...(screen.track === undefined ? [] : [trackAction(screen.track)]),
       ...(screen.output ? [{ type: 'output', params: { of: place.flow, values: screen.output } }] : []),
-      ...(place.isCalled ? [{ type: 'return' }] : []),
+      ...(returns ? [{ type: 'return' }] : []),
     ];
-    return { ...(!place.isCalled && { type: 'final' }), meta: meta(place, screen), ...(entry.length && { entry }) };
+    return { ...(!returns && { type: 'final' }), meta: meta(place, screen), ...(entry.length && { entry }) };
   },
   behaviour: (screen, scope) => {
     const text = scope.phrase(screen.text);

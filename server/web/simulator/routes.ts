@@ -9,6 +9,7 @@ import { addFlowTest } from '../../../lib/flow/testing/update.ts';
 import { record, type Schema } from '../../../lib/json/schema.ts';
 import { html } from '../../../lib/markup.ts';
 import type { RawReply } from '../../../lib/ussd/adapter.ts';
+import { chooseFlow, type DialledFlows } from '../../../lib/ussd/codes.ts';
 import { PLAIN_TYPE } from '../../../lib/ussd/reply.ts';
 import type { TextMode } from '../../../lib/ussd/request.ts';
 import type { UssdService } from '../../../lib/ussd/service.ts';
@@ -46,7 +47,7 @@ export interface SimulatorDeps {
   /** Problems that keep menu edits from being served. */
   readonly refusedEdits: () => readonly string[];
   /** The flow that a dial starts, and the mode of `text`. */
-  readonly ussd: { readonly flow: string; readonly textMode: TextMode };
+  readonly ussd: DialledFlows & { readonly textMode: TextMode };
 }
 
 const TEXT: Schema = { type: 'string' };
@@ -88,6 +89,7 @@ const DIALOGUE: Schema = {
     phoneNumber: { type: 'string', description: 'E.164 with +' },
     inputs: DIALOGUE_INPUTS,
     flow: { type: 'string', maxLength: 64, description: 'The dialled flow. Default: USSD_FLOW' },
+    serviceCode: { type: 'string', maxLength: 64, description: 'The dialled code, if USSD_FLOW has a flow for it' },
     lang: { type: 'string', maxLength: 35, description: 'Initial value of the variable `lang`' },
     name: {
       type: 'string',
@@ -198,9 +200,14 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     },
     ownPages: true,
     handle: async (ctx, { library, ussd, recorder, files, noteEdit }) => {
-      const { body } = readInput<{ body: Dialogue & { readonly name?: string; readonly flow?: string } }>(ctx);
-      const dialogue = readDialogue(body);
-      const { flow = ussd.flow } = body;
+      const { body } = readInput<{
+        body: Dialogue & { readonly name?: string; readonly flow?: string; readonly serviceCode?: string };
+      }>(ctx);
+      const asked = readDialogue(body);
+      const dial = chooseFlow(ussd, body.flow === undefined ? (body.serviceCode ?? '') : '');
+      const { flow = dial.flow } = body;
+      const [begin = '', ...typed] = asked.inputs;
+      const dialogue = { ...asked, inputs: [begin, ...dial.answers, ...typed] };
       const compiled = library.current(flow);
       if (!compiled) throw new Refusal('bad-request', `There is no flow ${JSON.stringify(flow)} here`);
       if (!isFlow(compiled))

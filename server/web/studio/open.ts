@@ -7,6 +7,7 @@ import type { LintDoors } from '../../../lib/flow/lint/lint.ts';
 import { flowsIn } from '../../../lib/flow/run/compile.ts';
 import { html } from '../../../lib/markup.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
+import type { FlowCode } from '../../../lib/ussd/codes.ts';
 import { PAGE, PAGE_LIMITED, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
 import { flowFiles } from '../../menus/files.ts';
@@ -22,8 +23,9 @@ import { STUDIO_VERSION, versions } from './versions.ts';
 export interface StudioOptions {
   /** Folder of the flows. */
   readonly home: MenuHome;
-  /** The flow that a dial starts. */
+  /** The flow that a dial starts, and those of single service codes. */
   readonly flow: string;
+  readonly codes: readonly FlowCode[];
   readonly library: Library;
   readonly services: Services;
   /** Whether dialled drafts call services. */

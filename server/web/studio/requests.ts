@@ -5,6 +5,7 @@ import type { Services } from '../../../lib/engine/service.ts';
 import type { FlowOperation } from '../../../lib/flow/editing/operations.ts';
 import { screenTypes } from '../../../lib/flow/format/schema.ts';
 import type { Schema } from '../../../lib/json/schema.ts';
+import type { FlowCode } from '../../../lib/ussd/codes.ts';
 import { readInput } from '../../http/check-input.ts';
 import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
 import type { Route, RouteAnswer } from '../../http/route-table.ts';
@@ -30,9 +31,10 @@ export interface StudioDeps {
   readonly versions: Versions;
   readonly drawings: Pick<Drawings, 'draw'>;
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
-  /** The flow that a dial starts. */
+  /** The flow that a dial starts, and those of single service codes. */
   readonly flow: string;
   readonly services: Services;
+  readonly codes: readonly FlowCode[];
   /** Whether dialled drafts call services. */
   readonly callsServices: boolean;
   /** Notes a write in the audit log before it happens. If it rejects, nothing is written. */

@@ -50,10 +50,11 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       id: 'listStudioFlows',
       summary: 'List served flows and starters for new ones',
       answers: { 200: { description: 'The flows', types: jsonTypes(ANY) } },
-      handle: (ctx, { drafts, flow: dialled, services }) => {
+      handle: (ctx, { drafts, codes, flow: dialled, services }) => {
         const flows = [...drafts.flows().values()];
         ctx.body = {
           dialled,
+          codes,
           services: Object.keys(services),
           flows: flows.map(({ flow, version, screens }) => ({ flow, version, screens: Object.keys(screens).length })),
           starters: Object.entries(STARTERS).map(([name, { summary }]) => ({ name, summary })),

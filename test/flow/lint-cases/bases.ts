@@ -77,6 +77,20 @@ export const BASES = {
   }),
   /** Another flow calls it. */
   called: readBase(EXAMPLE, { flows: flowsOf(CIRCLE, ...CHAIN) }),
+  /** Only another flow calls it, and nobody reads its end. */
+  history: {
+    file: 'history.flow.json',
+    text: `{ "flow": "history", "version": 1, "start": "list", "vars": { "phone": { "type": "string", "max": 13, "sample": "1" } },
+      "screens": { "list": { "type": "menu", "text": "{{phone}}", "options": [{ "id": "ok", "text": "OK", "to": "bye" }] },
+        "bye": { "type": "end", "text": "" } } }`,
+    known: {
+      flows: flowsOf({
+        ...CIRCLE,
+        screens: { ...CIRCLE.screens, list: { type: 'flow', flow: 'history', with: { phone: '1' }, done: 'bye' } },
+      }),
+      doors: { textMode: 'latest', chats: [], dialled: ['circle'] },
+    },
+  },
   wallet: readBase('menus/wallet.flow.json'),
   main: readBase('menus/main.flow.json'),
   ussd: readBase('server/templates/ussd/menus/main.flow.json'),

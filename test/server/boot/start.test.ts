@@ -65,6 +65,18 @@ test('the flow of USSD_FLOW must be there and sound', () =>
     assert.is(unknown?.code, 'ERR_FLOW_UNKNOWN');
     assert.match(unknown!.message, /Flows there: good\./);
     assert.is(await refusal({ MENUS_DIR: folder, USSD_FLOW: 'good' }), undefined);
+    const code = await refusal({ MENUS_DIR: folder, USSD_FLOW: '*7#:gone,good' });
+    assert.match(code!.message, /the flow "gone" \(USSD_FLOW\) is not in /);
+    write(folder, 'bus.flow.json', {
+      ...FLOW,
+      flow: 'bus',
+      screens: { ...FLOW.screens, hi: { type: 'end', text: 'Bus' } },
+      start: 'hi',
+    });
+    await withServer({ env: { MENUS_DIR: folder, USSD_FLOW: '*7*4#:bus,good' } }, async (server) => {
+      assert.match(await server.ussd({ ...DIAL, serviceCode: '*7*4#' }), /^END Bus/);
+      assert.match(await server.ussd({ ...DIAL, sessionId: 'other', serviceCode: '*7#' }), /^CON Here/);
+    });
   }));
 
 test('a flow that would keep a PIN in clear is not served', () =>

@@ -6,7 +6,7 @@ import { findExitScreen, type Screen } from '../../format/flow.ts';
 import { capitalize, describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { isInteractive } from '../../screens/kinds.ts';
-import { didYouMean, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
+import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 
 export const languageRules: readonly LintRule[] = [
   {
@@ -63,6 +63,32 @@ export const languageRules: readonly LintRule[] = [
     },
   },
   {
+    code: 'never-heard',
+    severity: 'warning',
+    means: 'a flow that is only called by others has texts or languages that no caller ever reads',
+    *find(lint) {
+      const { flow, langs } = lint;
+      if (!lint.isOnlyCalled) return;
+      const ends = Object.entries(flow.screens).filter(([, one]) => one.type === 'end' && !one.ends && one.text !== '');
+      if (ends.length) {
+        const names = formatNames(ends.map(([id]) => `"${id}"`));
+        const message = `Nobody reads the texts of the end screens ${names}: other flows call "${flow.flow}", and go on when it ends.`;
+        const fix = `Write "ends": true where the session shall end with these words, or show them on a menu before; "text": "" says that none are meant.`;
+        yield { pointer: pointerTo('screens', ends[0]![0], 'text'), message, fix };
+      }
+      const unread = [...(flow.labels?.goodbye ? ['/labels/goodbye'] : []), ...(flow.wait ? ['/wait'] : [])];
+      for (const pointer of unread) {
+        const message = `${capitalize(describePlace(pointer))} is never shown: callers read that of the flow that they dialled.`;
+        yield { pointer, at: 'key', message, fix: 'Write it in the flow that is dialled, and remove it here.' };
+      }
+      const silent = findSilentLanguages(lint);
+      if (!silent.length) return;
+      const message = `No caller reads ${silent.map((lang) => `"${lang}"`).join(', ')} here: no flow that calls "${flow.flow}" has that language.`;
+      const fix = `Add it to "langs" of a flow that calls "${flow.flow}", or let this flow set "lang". Here are: ${langs.join(', ')}.`;
+      yield { pointer: '/langs', message, fix };
+    },
+  },
+  {
     code: 'lang-variable',
     severity: 'warning',
     means: 'a flow with several languages never sets the variable `lang`, or sets it to an unknown language',
@@ -99,6 +125,23 @@ export const languageRules: readonly LintRule[] = [
     },
   },
 ];
+
+// The language comes from the calling flow, where both have a variable `lang`.
+function findSilentLanguages({ flow, flows, langs, parts, vars }: Lint): string[] {
+  const calls = [...(flows?.values() ?? [])].flatMap((caller) =>
+    Object.values(caller.screens).flatMap((screen) =>
+      screen.type === 'flow' && screen.flow === flow.flow ? [{ caller, screen }] : [],
+    ),
+  );
+  const isFree =
+    !vars.has('lang') ||
+    parts.writes.some(({ name, of }) => name === 'lang' && of === undefined) ||
+    calls.some(({ screen }) => screen.with && Object.hasOwn(screen.with, 'lang'));
+  if (isFree) return [];
+  const heard = new Set(calls.flatMap(({ caller: { vars: own, langs: spoken } }) => (own?.lang && spoken) || []));
+  const begin = vars.get('lang')?.default;
+  return langs.filter((lang, at) => lang !== begin && (at > 0 || begin !== undefined) && !heard.has(lang));
+}
 
 // The words that some screen shows and that the flow does not say in its own.
 function listDefaultWords({ flow, keys, graph }: Lint): DefaultWord[] {

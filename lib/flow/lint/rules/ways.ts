@@ -79,6 +79,21 @@ export const wayRules: readonly LintRule[] = [
     },
   },
   {
+    code: 'counted-again',
+    severity: 'warning',
+    means: 'a call changes a variable by its own value; Back does not undo that, so it is changed again',
+    *find({ flow, parts, graph }) {
+      for (const { pointer, screen: id, into, compiled } of parts.expressions) {
+        if (id === undefined || !AFTER_CALL.test(pointer) || flow.screens[id]?.type !== 'call') continue;
+        if (typeof into !== 'object' || !compiled.ok || !compiled.value.names.includes(into.name)) continue;
+        if (!graph.depth.get(id)) continue;
+        const message = `${capitalize(describePlace(pointer))} changes "${into.name}" by its own value after the call "${id}". Back undoes no call: whoever goes back and on again changes it twice.`;
+        const fix = `Set "${into.name}" where the caller answers, compute it from what the service answers, or write "back": false on the screen after "${id}".`;
+        yield { pointer, message, fix };
+      }
+    },
+  },
+  {
     code: 'same-words',
     severity: 'warning',
     means: 'two options of a menu have the same text',
@@ -122,6 +137,8 @@ export const wayRules: readonly LintRule[] = [
     },
   },
 ];
+
+const AFTER_CALL = /^\/screens\/[^/]+\/(?:done|fail)\//;
 
 const isSame = (one: string, other: string) => one.replace(/\s+/g, '') === other.replace(/\s+/g, '');
 

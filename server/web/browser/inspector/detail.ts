@@ -92,6 +92,7 @@ function eventName(event: string): string {
 // Engine fields beside the variables of a flow: label, and the value to hide.
 const OWN: { readonly [name: string]: readonly [string, (value: unknown) => boolean] } = {
   $stack: ['way back', (value) => Array.isArray(value) && value.length === 0],
+  $undo: ['values behind', (value) => Array.isArray(value) && value.every((one) => !Object.keys(one).length)],
   $page: ['page', (value) => value === 0],
   $bad: ['refused', (value) => value === 0],
   $frames: ['called from', (value) => Array.isArray(value) && value.length === 0],

@@ -57,6 +57,8 @@ export async function saveFlowTest(dialogue: {
   readonly inputs: readonly string[];
   /** Dialled flow. @default that of the server */
   readonly flow?: string;
+  /** Dialled code, where the server decides about the flow. */
+  readonly serviceCode?: string;
   readonly lang?: string;
   /** Adds it to the tests of the flow under this name. */
   readonly name?: string;

@@ -69,9 +69,10 @@ function addNumbered(): void {
     .focus();
 }
 
-function readDialogue({ state: { session, number, speech: { flow, lang } = {} } }: Phone) {
+function readDialogue({ state: { session, number, code, speech: { flow, lang } = {} } }: Phone) {
   const inputs = ['', ...replaceSecrets(session!.typed.slice(0, session!.forgottenAt))];
-  return { sessionId: session!.id, phoneNumber: number, inputs, ...(flow && { flow }), ...(lang && { lang }) };
+  const dialled = flow ? { flow } : { serviceCode: code };
+  return { sessionId: session!.id, phoneNumber: number, inputs, ...dialled, ...(lang && { lang }) };
 }
 
 async function addNamedTest(phone: Phone, name: string): Promise<string> {

@@ -7,6 +7,8 @@ import { get, post } from './requests.ts';
 interface Listed {
   /** The flow that a dial starts. */
   readonly dialled: string;
+  /** Flows that single service codes start. */
+  readonly codes: readonly { readonly code: string; readonly flow: string }[];
   readonly flows: readonly { readonly flow: string; readonly version: number }[];
   readonly starters: readonly { readonly name: string; readonly summary: string }[];
 }
@@ -28,6 +30,12 @@ export interface BeginOptions {
 const COPY = ' copy';
 const FILE = ' file';
 
+function sayDial(flow: string, { dialled, codes }: Listed): string {
+  const own = codes.filter((one) => one.flow === flow).map(({ code }) => code);
+  if (own.length) return ` ${own.join(' and ')} starts it (USSD_FLOW).`;
+  return flow === dialled ? '' : ` A dial starts "${dialled}" (USSD_FLOW).`;
+}
+
 export function beginning({ open, onBegun }: BeginOptions): FlowList {
   const flows = findElement<HTMLSelectElement>('flows');
   const dialog = findElement<HTMLDialogElement>('new-flow');
@@ -35,7 +43,7 @@ export function beginning({ open, onBegun }: BeginOptions): FlowList {
   const starters = findElement('starters');
   const notice = findElement('new-notice');
   const file = element('input', { is: { type: 'file', accept: '.json' } });
-  let dialled = '';
+  let how: (flow: string) => string = () => '';
 
   async function refresh(chosen: string): Promise<Listed> {
     const listed = await get<Listed>('/flows');
@@ -50,7 +58,7 @@ export function beginning({ open, onBegun }: BeginOptions): FlowList {
 
   async function begin(proposed: string): Promise<void> {
     const listed = await refresh(flows.value);
-    ({ dialled } = listed);
+    how = (flow) => sayDial(flow, listed);
     name.value = proposed;
     for (const old of starters.querySelectorAll('label')) old.remove();
     const { flow } = open();
@@ -80,7 +88,7 @@ export function beginning({ open, onBegun }: BeginOptions): FlowList {
       const chosen = starter === COPY ? { text, tests } : starter === FILE ? { text: await readFile() } : { starter };
       const begun = await post<Begun>('/new', { flow: name.value, starter: '', ...chosen });
       dialog.close();
-      await onBegun(begun.flow, describeBegun(begun, dialled));
+      await onBegun(begun.flow, describeBegun(begun, how(begun.flow)));
     } catch (error) {
       notice.textContent = (error as Error).message;
     }
@@ -111,8 +119,7 @@ interface Begun {
   readonly report: readonly string[];
 }
 
-function describeBegun({ flow, file, report }: Begun, dialled: string): string {
-  const how = flow === dialled ? '' : ` A dial starts "${dialled}" (USSD_FLOW).`;
+function describeBegun({ file, report }: Begun, how: string): string {
   const lost = report.length ? [`${report.length} things have no counterpart:`, ...report] : [];
   return [`The flow was created in ${file} and is served.${how}`, ...lost].join('\n');
 }
