@@ -29,6 +29,13 @@ async function compileChecks(): Promise<string> {
   const ajv = schemaCompiler({ source: true, esm: true });
   const contents = standalone.default(ajv, { checkFlow: 'flow', checkFlowTests: 'test' });
   const stdin = { contents, resolveDir: import.meta.dirname };
-  const { outputFiles } = await build({ stdin, bundle: true, format: 'esm', platform: 'neutral', write: false });
+  const { outputFiles } = await build({
+    stdin,
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    minify: true,
+    write: false,
+  });
   return outputFiles[0]!.text;
 }

@@ -149,7 +149,9 @@ ${parts.join('\n\n')}
 }
 
 function writeName({ name, says, declared, example }: ApiName): string {
-  const code = declared.length <= SIGNATURE_CHARS * 2 ? declared : `${declared.slice(0, 200)} …`;
+  // Long tables stand at /docs/errors and in their modules.
+  const most = declared.startsWith('const ') ? SIGNATURE_CHARS : SIGNATURE_CHARS * 2;
+  const code = declared.length <= most ? declared : `${declared.slice(0, 200)} …`;
   return `### [${name}](#${name})\n\n${toMarkdown(says)}\n\n\`\`\`ts\n${code}\n\`\`\`${example ? `\n\nExample:\n\n\`\`\`ts\n${example}\n\`\`\`` : ''}`;
 }
 
