@@ -59,6 +59,10 @@ export async function sendPage(ctx: Context, page: PageContent): Promise<void> {
   ctx.body = `<!doctype html>\n${markupText(await framePage(ctx, page))}`;
 }
 
+// Two lines side by side, in the colour of links.
+const MARK =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='7' fill='%232a5bd7'/%3E%3Cpath d='M7 8h18M7 13h18M16 13v12' stroke='%23fff' stroke-width='3' stroke-linecap='round'/%3E%3C/svg%3E";
+
 async function framePage(ctx: Context, page: PageContent): Promise<Markup> {
   const { title, body, style = 'page.css', head, layout = 'text' } = page;
   const reader = await identifyReader(ctx);
@@ -70,7 +74,7 @@ async function framePage(ctx: Context, page: PageContent): Promise<Markup> {
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${title}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${MARK}">
 ${head}<link rel="stylesheet" href="${await assetAddress(style)}">
 ${script && html`<script src="${await assetAddress(script)}" type="module"></script>\n`}</head>
 <body class="${layout}">

@@ -70,6 +70,25 @@ test('a private value is masked until an operator clicks, and the audit log says
   assert.not.match(JSON.stringify(audited()), CARD, 'the log says that, and not what');
 });
 
+test('an address that is changed in an open inspector or studio selects what it names', async () => {
+  for (const [sessionId, text] of [
+    ['hash-1', ''],
+    ['hash-2', CARD],
+  ] as const) {
+    await server().ussd({ ...DIAL, sessionId });
+    if (text) await server().ussd({ ...DIAL, sessionId, text });
+  }
+  const { page } = await open(`${server().url}/inspector#session=hash-1`);
+  await page.waitForSelector('svg.drawing .state.active[data-state="card"]');
+  await page.evaluate("location.hash = '#session=hash-2'");
+  await page.waitForSelector('svg.drawing .state.active[data-state="menu"]');
+  await page.goto(`${server().url}/studio#clinic`);
+  await page.locator('#file', { hasText: 'clinic.flow.json' }).waitFor();
+  await page.evaluate("location.hash = '#wallet'");
+  await page.locator('#file', { hasText: 'wallet.flow.json' }).waitFor();
+  assert.match((await page.locator('link[rel="icon"]').getAttribute('href'))!, /^data:image\/svg/);
+});
+
 test('an edit that is not served is told on the simulator, the inspector and the studio, until it is mended', async () => {
   const file = join(MENUS, 'clinic.flow.json');
   const right = readFileSync(file, 'utf8');

@@ -158,6 +158,14 @@ listenForKeys({
   '/': () => search.focus(),
 });
 
+// An address that is typed or pasted into an open page selects as a fresh page does.
+addEventListener('hashchange', () => {
+  const { session, ...next } = readView();
+  Object.assign(view, { machine: undefined, actor: undefined, at: undefined }, next);
+  followedLabel = next.actor === undefined && next.at === undefined ? (session ?? '') : undefined;
+  scheduleRender();
+});
+
 async function readMachines(): Promise<void> {
   const answer = await fetch('/inspector/machines');
   if (answer.status === 401) location.reload();

@@ -284,6 +284,10 @@ watchDisk({
     checks.soon();
   },
 });
+addEventListener('hashchange', () => {
+  const name = decodeURIComponent(location.hash.slice(1));
+  if (name !== '' && name !== flow) void load(name);
+});
 addEventListener('beforeunload', (event) => {
   if (isDirty()) event.preventDefault();
 });

@@ -4,10 +4,10 @@ import type { Json } from '../../../../../lib/json/json.ts';
 import type { MadeCall, TakenWay, TurnReasons } from '../../../studio/reasons.ts';
 import { button, element, findElement } from '../../element.ts';
 
-type Pick = (screen: string) => void;
+type OpenScreen = (screen: string) => void;
 
 /** Shows the reasons of the last turn; nothing without them. */
-export function showReasons(why: TurnReasons | undefined, onPick: Pick): void {
+export function showReasons(why: TurnReasons | undefined, onPick: OpenScreen): void {
   const box = findElement('reasons');
   box.hidden = !why;
   if (!why) return;
@@ -34,7 +34,7 @@ export function showReasons(why: TurnReasons | undefined, onPick: Pick): void {
 const listPart = (title: string, lines: readonly HTMLElement[]): HTMLElement[] =>
   lines.length ? [element('h3', { text: title }), element('ul', { class: 'stack small' }, lines)] : [];
 
-function drawWay({ from, to, way, because }: TakenWay, onPick: Pick): HTMLElement {
+function drawWay({ from, to, way, because }: TakenWay, onPick: OpenScreen): HTMLElement {
   return element('li', {}, [
     button(from!, () => onPick(from!)),
     ` ${way} → `,
@@ -43,7 +43,7 @@ function drawWay({ from, to, way, because }: TakenWay, onPick: Pick): HTMLElemen
   ]);
 }
 
-function drawCall({ screen, service, input, output, failure }: MadeCall, onPick: Pick): HTMLElement {
+function drawCall({ screen, service, input, output, failure }: MadeCall, onPick: OpenScreen): HTMLElement {
   return element('li', { class: failure ? 'failed' : '' }, [
     button(screen, () => onPick(screen)),
     element('code', { text: ` ${service} ${showValue(input)}` }),
