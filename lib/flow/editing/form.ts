@@ -35,7 +35,7 @@ function makeForm(root: Json | undefined, pointer: string, context: FormContext)
   return {
     pointer,
     ...(isScreen && typeof value.type === 'string' && { type: { name: value.type, about: type?.description ?? '' } }),
-    fields: form.fields(pointer, part, value as JsonObject).filter(({ key }) => !(isScreen ? TYPE : OUTSIDE).has(key)),
+    fields: form.fields(pointer, part, value as JsonObject, isScreen ? TYPE : OUTSIDE),
     uses: isScreen
       ? references
           .filter(({ to }) => to === id)
@@ -57,6 +57,7 @@ function makeForm(root: Json | undefined, pointer: string, context: FormContext)
   };
 }
 
+const NONE: ReadonlySet<string> = new Set();
 const TYPE = new Set(['type']);
 const OUTSIDE = new Set(['$schema', 'flow', 'screens']);
 
@@ -80,10 +81,11 @@ class FormReader {
   }
 
   /** The keys of an object: those of the schema in its order, then others. */
-  fields(pointer: string, part: SchemaPart, value: JsonObject): FormField[] {
+  fields(pointer: string, part: SchemaPart, value: JsonObject, without: ReadonlySet<string> = NONE): FormField[] {
     const keys = Object.keys(part.properties ?? {});
     const others = Object.keys(value).filter((key) => !keys.includes(key));
-    return [...keys, ...others].map((key) => {
+    const shown = [...keys, ...others].filter((key) => !without.has(key));
+    return shown.map((key) => {
       const place = pointer + pointerTo(key);
       const own = part.properties?.[key];
       const whole = { ...schemaAt(place, this.#root), ...(own?.description !== undefined && own) };
