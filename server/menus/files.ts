@@ -51,7 +51,7 @@ export interface FlowFiles {
     flow: string,
     change: { readonly flow?: FileChange | undefined; readonly tests?: FileChange | undefined } & NotedWrite,
   ): Promise<EditResult>;
-  /** Makes the files of a new flow. Throws ERR_EXISTS when there is one of this name. */
+  /** Makes the files of a new flow; tests of '' make none. Throws ERR_EXISTS when there is one of this name. */
   create(flow: string, texts: { readonly flow: string; readonly tests: string } & NotedWrite): Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export function flowFiles(place: string | MenuHome, isTaken: (name: string) => b
         await home.open();
         await texts.note?.();
         const files = paths(flow);
-        await replaceFile(files.tests, texts.tests);
+        if (texts.tests !== '') await replaceFile(files.tests, texts.tests);
         await replaceFile(files.flow, texts.flow);
       }),
   };

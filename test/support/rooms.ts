@@ -278,7 +278,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'server/menus',
   ),
   'server/web/studio': room(
-    'lib lib/diagram lib/engine lib/engine/machine lib/flow/editing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens lib/flow/testing lib/json lib/store/memory lib/ussd server/config server/http server/menus server/ussd server/web server/web/kit server/web/simulator',
+    'lib lib/diagram lib/engine lib/engine/machine lib/flow/convert lib/flow/editing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens lib/flow/testing lib/json lib/store/memory lib/ussd server/config server/http server/menus server/ussd server/web server/web/kit server/web/simulator',
     'lib/store server/web/diagram',
   ),
 };

@@ -30,6 +30,7 @@ import { tryCompile } from '../../menus/menus.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { type Dialogue, readDialogue, recordDialogue, type ServiceRecorder } from '../simulator/flow-test.ts';
 import type { PhoneSessionState } from '../simulator/session-state.ts';
+import { type BegunFlows, beginFlows } from './begun.ts';
 import { type DraftCall, type DraftDial, type DraftPhones, type DraftReply, draftPhones } from './draft-phones.ts';
 import { listWordings, type Wordings } from './wordings.ts';
 
@@ -93,6 +94,8 @@ export interface DraftQuestions {
   /** A JSON pointer to a screen, or '' for the flow. */
   readonly form: string;
   readonly edit: DraftEdit;
+  /** The texts of a flow that gets the name of the draft, or an export of RapidPro. */
+  readonly begin: { readonly tests: string };
   readonly test: DraftTests;
   readonly complete: DraftPlace;
   readonly explain: DraftPlace;
@@ -110,6 +113,7 @@ export interface DraftResults {
   readonly words: Wordings;
   readonly form: FlowForms;
   readonly edit: EditedFlow;
+  readonly begin: BegunFlows;
   readonly test: TestedDraft;
   readonly complete: ReturnType<typeof completeFlow> | null;
   readonly explain: ReturnType<typeof explainFlow> | null;
@@ -189,6 +193,7 @@ export function draftWork(): (job: DraftJob, ask: AskProcess<DraftCall, Json>) =
       },
       form: (pointer) => flowForm(text, pointer, context),
       edit: ({ operation, tests }) => editFlow(text, operation, { tests, contracts: CONTRACTS }),
+      begin: ({ tests }) => beginFlows(draft, tests),
       test: (tests) => testDraft(compile(draft, around), tests),
       complete: ({ tests, offset }) =>
         (tests === undefined

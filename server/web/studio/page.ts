@@ -60,7 +60,7 @@ export function studioPage({ flow, callsServices }: StudioPageOptions): PageCont
     body: html`<header class="studio-head row"><h1>Studio</h1>
 <label class="row quiet">Flow <select id="flows"></select></label>
 <code id="file" class="quiet" title="The file that Save writes"></code>
-<button id="begin" type="button">New flow …</button>
+<button id="begin" type="button">New flow …</button><button id="download" type="button">Download</button>
 <span id="state" class="quiet" role="status">Loading …</span>
 <button id="undo" type="button" title="Ctrl+Z" disabled>Undo</button><button id="redo" type="button" title="Ctrl+Y" disabled>Redo</button>
 <button id="save" class="primary" type="button" title="Ctrl+S" disabled>Save</button></header>

@@ -103,7 +103,11 @@ const FIELDS = {
     description: 'Hash of the tests that were read; "" if there were none',
     examples: [''],
   },
-  starter: { type: 'string', description: 'Name of the starter', examples: ['menu'] },
+  starter: {
+    type: 'string',
+    description: 'Name of the starter; "" where `text` is what the flow begins with',
+    examples: ['menu'],
+  },
   sessionId: { type: 'string', description: 'The session of a phone', examples: ['example-1'] },
   phoneNumber: { type: 'string', description: 'E.164 with +', examples: ['+260971230001'] },
   serviceCode: { type: 'string', description: 'The dialled code', examples: ['*2233#'] },

@@ -1,20 +1,15 @@
 // GET /studio and the routes of its page: drafts of flows are checked, drawn, tested, dialled and saved. In development on this
 // machine, or for operators with STUDIO on.
 
-import type { Context } from 'koa';
-import type { JsonObject } from '../../../lib/json/json.ts';
 import { record, type Schema } from '../../../lib/json/schema.ts';
 import { jsonTypes, PAGE_LIMITED, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
-import { FLOW_NAME } from '../../menus/files.ts';
 import { pageRoute } from '../kit/frame.ts';
-import { nameOperator } from '../kit/operators.ts';
-import type { DraftText, TestedDraft } from './draft-work.ts';
-import type { Drafts } from './drafts.ts';
 import { studioPage } from './page.ts';
-import { type Body, pageRequest, type StudioDeps } from './requests.ts';
-import { STARTERS, writeStarter } from './starters.ts';
+import { pageRequest, type StudioDeps } from './requests.ts';
+import { createFlows, saveDraft } from './saving.ts';
+import { STARTERS } from './starters.ts';
 
 const TEXT: Schema = { type: 'string' };
 const COUNT: Schema = { type: 'integer', minimum: 0 };
@@ -218,71 +213,11 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
     }),
     pageRequest('/studio/new', {
       id: 'beginFlow',
-      summary: 'Create a flow from a starter',
+      summary: 'Create a flow from a starter, from the text of another one, or from an export of RapidPro',
       needs: ['flow', 'starter'],
+      takes: ['text', 'tests'],
       answers: { 409: { description: 'The name is taken', types: jsonTypes(ANY) } },
-      handle: async (ctx, { flow, starter }, { files, noteEdit, reload }) => {
-        const content = Object.hasOwn(STARTERS, starter) ? STARTERS[starter]! : undefined;
-        if (!content) throw new Refusal('bad-request', 'There is no such starter; GET /studio/flows lists them');
-        if (!FLOW_NAME.test(flow))
-          throw new Refusal('bad-request', 'A name is a letter, and up to 63 letters, digits, - and _');
-        const note = () => noteEdit({ by: nameOperator(ctx), flow, wrote: ['flow', 'tests'] });
-        await files.create(flow, { ...writeStarter(flow, content), note });
-        await reload();
-        ctx.body = { flow, file: files.locate(flow) };
-      },
+      handle: createFlows,
     }),
   ],
 };
-
-type SaveRequest = Body<'flow' | 'text' | 'base', 'tests' | 'testsBase'>;
-
-/**
- * Saves a draft only if lint and its tests pass. Answers 200 with the saved files, 409 with the conflicting text on disk, or
- * 422 with the problems.
- */
-export async function saveDraft(
-  ctx: Context,
-  body: SaveRequest,
-  { drafts, files, versions, noteEdit, reload }: StudioDeps,
-): Promise<void> {
-  const { flow, text, base, tests, testsBase } = body;
-  const { problems } = await drafts.check({ flow, text });
-  const before = await files.read(flow);
-  const currentTests = tests ?? (before.tests.hash === '' ? undefined : before.tests.text);
-  const tested = await testBeforeSave(drafts, { flow, text }, currentTests);
-  const isRight =
-    !problems.some(({ severity }) => severity === 'error') &&
-    !tested.problems.length &&
-    tested.reports.every(({ failures }) => !failures.length);
-  if (!isRight) {
-    ctx.status = 422;
-    ctx.body = { ...tested, problems: [...problems, ...tested.problems] } as unknown as JsonObject;
-    return;
-  }
-  const change = tests === undefined ? undefined : { text: tests, base: testsBase ?? '' };
-  const by = nameOperator(ctx);
-  const note = () => noteEdit({ by, flow, wrote: change ? ['flow', 'tests'] : ['flow'] });
-  const written = await files.write(flow, { flow: { text, base }, tests: change, note });
-  if (written.kind === 'conflict') {
-    ctx.status = 409;
-    ctx.body = { file: written.file, present: written.present };
-    return;
-  }
-  if (!(await versions.list(flow)).length) await versions.keep(flow, { text: before.flow.text, by: 'disk' });
-  await versions.keep(flow, { text, by });
-  await reload();
-  ctx.body = { ...(await files.read(flow)), file: files.locate(flow) };
-}
-
-async function testBeforeSave(drafts: Drafts, draft: DraftText, tests: string | undefined): Promise<TestedDraft> {
-  try {
-    if (tests !== undefined) return await drafts.ask('test', draft, { tests, update: false });
-    await drafts.ask('compile', draft, undefined);
-    return { problems: [], reports: [] };
-  } catch (error) {
-    // A draft that does not compile is reported as a failed test.
-    const failure = { step: 0, typed: '', message: (error as Error).message, details: [], pointer: '' };
-    return { problems: [], reports: [{ name: draft.flow, failures: [failure] }] };
-  }
-}

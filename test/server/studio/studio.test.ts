@@ -141,6 +141,36 @@ test('whatever is worked out of a draft waits for its turn in the thread, and ca
   assert.is(order.length, 6 + others.length);
 });
 
+test('a flow begins as a copy under another name, and an export of RapidPro as all of its flows, with what has no counterpart', async () => {
+  const main = await readFlow('main');
+  const copied = await post('/new', { starter: '', flow: 'main2', text: main.flow.text, tests: main.tests.text });
+  assert.equal([copied.status, copied.body.flow], [200, 'main2']);
+  const copy = await readFlow('main2');
+  assert.is(copy.flow.text, main.flow.text.replace('"flow": "main"', '"flow": "main2"'));
+  assert.is(copy.tests.text, main.tests.text.replace('"flow": "main"', '"flow": "main2"'));
+  const { flows } = (await server().ask('/studio/flows')).json() as { flows: { flow: string }[] };
+  assert.ok(
+    flows.some(({ flow }) => flow === 'main2'),
+    'it is served',
+  );
+
+  const says = (uuid: string, text: string) => ({ uuid, type: 'send_msg', text, quick_replies: [] });
+  const node = { uuid: 'n1', actions: [says('a1', 'Hello')], exits: [{ uuid: 'e1', destination_uuid: null }] };
+  const exported = {
+    version: '13',
+    flows: [{ uuid: 'f1', name: 'Greeting', type: 'messaging', language: 'eng', nodes: [node] }],
+  };
+  const begun = await post('/new', { starter: '', flow: 'imported', text: JSON.stringify(exported) });
+  assert.is(begun.status, 200, JSON.stringify(begun.body));
+  assert.match((await readFlow(String(begun.body.flow))).flow.text, 'Hello');
+  assert.ok(Array.isArray(begun.body.report));
+
+  assert.is((await post('/new', { starter: '', flow: 'main2', text: main.flow.text })).status, 409);
+  assert.is((await post('/new', { starter: '', flow: 'nothing', text: '{"a":1}' })).status, 400);
+  assert.is((await post('/new', { starter: '', flow: 'nothing' })).status, 400);
+  assert.not.ok(readdirSync(menus).includes('nothing.flow.json'));
+});
+
 test('an error repeats no more than a few words of what was sent', async () => {
   const name = 'a'.repeat(1_000_000);
   const text = draftOf('pay.out');

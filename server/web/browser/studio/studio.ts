@@ -58,7 +58,7 @@ const editor = openEditor({
   onSave: () => void save(),
   onMissed: () => tell('The text there has changed. Wait for the next check.'),
 });
-const steps = editSteps({ editor, onSave: () => void save() });
+const steps = editSteps({ editor, flow: () => flow, onSave: () => void save() });
 const draft = () => ({ flow, text: editor.text('flow') });
 const builder = buildPart({
   ...{ editor, flow: () => flow },
@@ -122,7 +122,6 @@ dialling({
   },
   tell,
 });
-
 const conflict = conflictPart({
   onTakeDisk: () => {
     stored.forget(flow);
@@ -140,6 +139,7 @@ const stored = storeDrafts({
   unsaved: () => (isDirty() ? { flow: editor.text('flow'), tests: editor.text('tests') } : undefined),
 });
 const flowList = beginning({
+  open: () => ({ ...draft(), tests: editor.text('tests') }),
   onBegun: async (name, words) => {
     await flowList.refresh(name);
     await load(name);

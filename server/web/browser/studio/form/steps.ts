@@ -1,17 +1,26 @@
-// The buttons and keys that take edits back, make them again, and save.
+// The buttons and keys that take edits back, make them again, save, and download the files.
 
-import { findElement } from '../../element.ts';
+import { download, findElement } from '../../element.ts';
 import type { Editor } from '../editor.ts';
 
 export interface StepsOptions {
+  /** The name of the flow. */
+  readonly flow: () => string;
   readonly editor: Editor;
   readonly onSave: () => void;
 }
 
 /** Starts them. `show` says which can be pressed. */
-export function editSteps({ editor, onSave }: StepsOptions): { show(): void } {
+export function editSteps({ editor, flow, onSave }: StepsOptions): { show(): void } {
   const undo = findElement<HTMLButtonElement>('undo');
   const redo = findElement<HTMLButtonElement>('redo');
+  findElement('download').addEventListener('click', () => {
+    for (const [document, ending] of [
+      ['flow', 'flow'],
+      ['tests', 'test'],
+    ] as const)
+      if (editor.text(document) !== '') download(new Blob([editor.text(document)]), `${flow()}.${ending}.json`);
+  });
   undo.addEventListener('click', editor.undo);
   redo.addEventListener('click', editor.redo);
   addEventListener('keydown', (event) => {
