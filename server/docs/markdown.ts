@@ -37,7 +37,9 @@ const reader = new Marked({
   gfm: true,
   renderer: {
     heading(this: Inline, { depth, text, tokens }) {
-      return `<h${depth} id="${makeAnchor(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      // The page of every name would grow by a tenth with links to each: the script makes them.
+      const words = text === `[${makeAnchor(text)}](#${makeAnchor(text)})` ? makeAnchor(text) : undefined;
+      return `<h${depth} id="${makeAnchor(text)}">${words ?? this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
     code({ text, lang = '' }) {
       // For tests alone: what is printed here does not matter.
