@@ -18,14 +18,15 @@ import type { Behaviour, ScreenPlace, StateConfig } from '../screens/kind.ts';
 import { findKind, isInteractive } from '../screens/kinds.ts';
 import { flowConversation } from './conversation.ts';
 import {
-  evaluateValues,
   type FlowScope,
   flowError,
   flowScope,
   menuImplementations,
   type ScreenNode,
   type ValueReader,
+  type ValueReaders,
   valueReader,
+  withInputs,
 } from './scope.ts';
 
 /** Options of `compileFlow`. */
@@ -61,6 +62,7 @@ export function flowsIn({ ids, current }: Pick<Library, 'ids' | 'current'>): Map
 /** What is compiled once of a flow, for every machine that it is part of. */
 interface FlowBody {
   readonly scope: FlowScope;
+  readonly reader: ValueReader;
   readonly behaviours: ReadonlyMap<string, Behaviour>;
   /** The flow as JSON. */
   readonly content: string;
@@ -106,7 +108,10 @@ export function flowCompiler(options: CompileOptions): (flow: Flow) => CompiledF
       },
       get machine() {
         machine ??= compileMachine(
-          buildMachine(this.config, flow, { used, readers: listReaders(used, findBody) }),
+          buildMachine(this.config, flow, {
+            used,
+            readers: new Map([...used].map(([name, one]) => [name, findBody(one).reader])),
+          }),
           'pure',
         );
         return machine;
@@ -168,7 +173,7 @@ function compileBody(flow: Flow, calendar: Calendar): FlowBody {
       throw flowError(flow.flow, `screen "${id}" leads to "${lost}", which is not a screen of it.`);
     behaviours.set(id, kind.behaviour(screen, scope));
   }
-  return { scope, behaviours, content: JSON.stringify(flow) };
+  return { scope, reader: valueReader(scope), behaviours, content: JSON.stringify(flow) };
 }
 
 // The states of the outermost flow are named as its screens.
@@ -249,17 +254,11 @@ function initialContext(flow: Flow): Record<string, Json> {
   return { ...Object.fromEntries(vars), ...zone, $stack: [], $page: 0, $bad: 0 };
 }
 
-type Readers = ReadonlyMap<string, ValueReader>;
-
-function listReaders(used: ReadonlyMap<string, Flow>, findBody: (flow: Flow) => FlowBody): Readers {
-  return new Map([...used].map(([name, flow]) => [name, valueReader(findBody(flow).scope)]));
-}
-
 /** The machine of a JSON config, plus what JSON cannot express (context from input, call inputs, guards, actions). */
 function buildMachine(
   config: JsonObject,
   flow: Flow,
-  { used, readers }: { readonly used: ReadonlyMap<string, Flow>; readonly readers: Readers },
+  { used, readers }: { readonly used: ReadonlyMap<string, Flow>; readonly readers: ValueReaders },
 ): AnyStateMachine {
   const start = config.context as unknown as MenuContext;
   const context = ({ input = {} }: { input?: Values }): MenuContext => ({ ...start, ...pickDeclared(flow, input) });
@@ -273,23 +272,6 @@ function buildMachine(
 function pickDeclared(flow: Flow, values: Values): Values {
   const declared = Object.entries(values).filter(([name]) => flow.vars && Object.hasOwn(flow.vars, name));
   return Object.fromEntries(declared);
-}
-
-function withInputs(config: JsonObject, readers: Readers): JsonObject {
-  const { invoke, meta, states } = config as {
-    invoke?: JsonObject;
-    meta?: JsonObject;
-    states?: { [id: string]: JsonObject };
-  };
-  const { with: values = {}, of } = (meta ?? {}) as { with?: Values; of?: string };
-  const input = ({ context }: { context: JsonObject }) => evaluateValues(values, context, readers.get(of!)!);
-  return {
-    ...config,
-    ...(invoke && { invoke: { ...invoke, input: input as unknown as Json } }),
-    ...(states && {
-      states: Object.fromEntries(Object.entries(states).map(([id, state]) => [id, withInputs(state, readers)])),
-    }),
-  };
 }
 
 function contentHash(contents: readonly string[]): string {

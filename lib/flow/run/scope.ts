@@ -110,11 +110,11 @@ export function valueReader(scope: Pick<FlowScope, 'expression' | 'phrase' | 'fi
   };
 }
 
+/** By the name of the flow. */
+export type ValueReaders = ReadonlyMap<string, ValueReader>;
+
 /** Implements the menu machine's functions over the variables of all flows compiled together. */
-export function menuImplementations(
-  flows: ReadonlyMap<string, Flow>,
-  readers: ReadonlyMap<string, ValueReader>,
-): MenuImplementations {
+export function menuImplementations(flows: ReadonlyMap<string, Flow>, readers: ValueReaders): MenuImplementations {
   // Conditions are the same in all of them.
   const { expression } = [...readers.values()][0]!;
   const fit = (flow: string, name: string, value: Json): Json => {
@@ -147,6 +147,24 @@ export function evaluateValues(values: Values, scope: JsonObject, reader: ValueR
   const out: Record<string, Json> = {};
   for (const name in values) out[name] = evaluateValue(values[name]!, scope, reader);
   return out;
+}
+
+/** A machine config with the inputs of its calls, which JSON cannot express. */
+export function withInputs(config: JsonObject, readers: ValueReaders): JsonObject {
+  const { invoke, meta, states } = config as {
+    invoke?: JsonObject;
+    meta?: JsonObject;
+    states?: { [id: string]: JsonObject };
+  };
+  const { with: values = {}, of } = (meta ?? {}) as { with?: Values; of?: string };
+  const input = ({ context }: { context: JsonObject }) => evaluateValues(values, context, readers.get(of!)!);
+  return {
+    ...config,
+    ...(invoke && { invoke: { ...invoke, input: input as unknown as Json } }),
+    ...(states && {
+      states: Object.fromEntries(Object.entries(states).map(([id, state]) => [id, withInputs(state, readers)])),
+    }),
+  };
 }
 
 function evaluateValue(value: Json, scope: JsonObject, reader: ValueReader): Json {
