@@ -65,6 +65,19 @@ test('words and languages of a flow that is only called are named where nobody r
   assert.equal(told(ends, ['main'], { ...main, langs: ['en', 'sw', 'fr'] }), []);
 });
 
+test('a service that is not known is told once, with the number of its calls', () => {
+  const call = { type: 'call', service: 'bills.find', done: 'bye', fail: 'bye' } as const;
+  const screens = { a: call, b: { ...call, done: 'a' }, bye: { type: 'end', text: 'Bye' } } as const;
+  const flow: Flow = { flow: 'main', version: 1, start: 'b', screens };
+  const { problems } = checkFlow(JSON.stringify(flow), 'main.flow.json', { services: new Set() });
+  const told = problems.filter(({ code }) => code === 'unknown-service');
+  assert.equal(
+    told.map(({ pointer }) => pointer),
+    ['/screens/a/service'],
+  );
+  assert.match(told[0]!.message, /So does one more screen\.$/);
+});
+
 test('several mistakes are all told, in the order of the file', () => {
   const text = WALLET.replace('"to": "verify"', '"to": "verifyy"')
     .replace('balance >= 1', 'balanse >= 1')

@@ -21,10 +21,17 @@ export const callRules: readonly LintRule[] = [
     means: 'no such service',
     *find({ flow, services, nearest, mend }) {
       const names = services && [...services].sort();
+      const counts = new Map<string, number>();
+      for (const screen of Object.values(flow.screens))
+        if (screen.type === 'call') counts.set(screen.service, (counts.get(screen.service) ?? 0) + 1);
       for (const [id, screen] of Object.entries(flow.screens)) {
         if (!names || screen.type !== 'call' || services.has(screen.service)) continue;
+        // One line for each service, at the first screen that calls it.
+        const others = (counts.get(screen.service) ?? 0) - 1;
+        counts.delete(screen.service);
+        if (others < 0) continue;
         const similar = nearest(screen.service, names);
-        const message = `Screen "${id}" calls the service "${screen.service}", which is not known here.`;
+        const message = `Screen "${id}" calls the service "${screen.service}", which is not known here.${others ? ` So ${others === 1 ? 'does one more screen' : `do ${others} more screens`}.` : ''}`;
         const fix =
           similar === undefined
             ? `Name the module that has "${screen.service}" in the setting SERVICES, such as SERVICES=./services/mine.js in .env. Known: ${formatNames(names)}.`
