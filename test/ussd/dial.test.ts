@@ -56,7 +56,10 @@ test('service codes start their flows, the longest that fits, with what follows 
   const codes = readDialledFlows(['*700#:shop', '*700*4#:bus', 'main', '*700*44#:awards']);
   const begun = (serviceCode: string, text = '') => {
     const rules = rulesOf({ ...codes, unknownSession: 'forward' });
-    const decision = ask(cumulative(text, { serviceCode }), NONE, rules) as unknown as { conversation: string; inputs: string[] };
+    const decision = ask(cumulative(text, { serviceCode }), NONE, rules) as unknown as {
+      conversation: string;
+      inputs: string[];
+    };
     return [decision.conversation, ...decision.inputs];
   };
   const table: readonly (readonly [code: string, ...begun: string[]])[] = [
