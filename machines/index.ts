@@ -3,7 +3,16 @@
 export * from './agent-stream.ts';
 export * from './delegation.ts';
 export * from './domain-verification.ts';
-export type { Condition, Enter, Leave, MenuContext, MenuEvent, MenuImplementations } from './menu-types.ts';
+export type {
+  Condition,
+  Data,
+  Enter,
+  Leave,
+  MenuContext,
+  MenuEvent,
+  MenuImplementations,
+  MenuValues,
+} from './menu-types.ts';
 export * from './proposal.ts';
 export * from './run-ends.ts';
 export * from './ussd-menu.ts';

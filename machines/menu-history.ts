@@ -1,4 +1,4 @@
-// The variables of a menu and the way back through its screens: what a step changes, and what Back restores.
+// The variables of a menu and the way back through its screens: what a step changes, what Back restores, what a called flow inherits.
 
 import type { Data, Leave, MenuContext, MenuValues } from './menu-types.ts';
 
@@ -17,6 +17,9 @@ function updateStack(context: MenuContext, { from, barrier }: Pick<Leave, 'from'
 export const clearStacks = (frames: readonly MenuContext[]) =>
   frames.map((frame) => ({ ...frame, $stack: [], $undo: [] })) as unknown as Data;
 
+/** For the last screens of `$stack`: the values of the variables that have changed since, as they were on that screen. */
+const readUndo = (context: MenuContext) => (context.$undo ?? []) as readonly MenuValues[];
+
 export const readTried = (context: MenuContext) => (context.$tried ?? {}) as { readonly [screen: string]: number };
 
 const countTries = (context: MenuContext, { tried }: Leave) =>
@@ -30,7 +33,7 @@ export function changeBy(context: MenuContext, leave: Leave, changes: MenuValues
   const isPushed = next.$stack !== undefined && !leave.barrier;
   if (leave.barrier || !(isPushed || (names.length && context.$stack.length))) return next;
   const before = Object.fromEntries(names.map((name) => [name, context[name] ?? null]));
-  const undo = context.$undo ?? [];
+  const undo = readUndo(context);
   // The oldest value of a variable counts: it is what the screen behind has seen.
   return {
     ...next,
@@ -41,14 +44,14 @@ export function changeBy(context: MenuContext, leave: Leave, changes: MenuValues
 /** The next context after changes that tell what a service did: no Back undoes that. */
 export function changeForGood(context: MenuContext, leave: Leave, changes: MenuValues): Partial<MenuContext> {
   const isKept = (name: string) => !Object.hasOwn(changes, name);
-  const $undo = context.$undo?.map((entry) =>
+  const $undo = readUndo(context).map((entry) =>
     Object.fromEntries(Object.entries(entry).filter(([name]) => isKept(name))),
   );
   const $asked = readFrames(context).length ? { $asked: true as const } : {};
   return {
     ...changes,
     ...fresh,
-    ...($undo && { $undo }),
+    ...($undo.length > 0 && { $undo }),
     ...$asked,
     ...countTries(context, leave),
     ...updateStack(context, leave),
@@ -95,15 +98,23 @@ export function stepBackTo(context: MenuContext, screen: string): Partial<MenuCo
   return at < 0 ? { ...fresh, $stack: [], $undo: [] } : popScreens(context, context.$stack.length - at);
 }
 
-function popScreens({ $stack, $undo = [] }: MenuContext, steps: number): Partial<MenuContext> {
+function popScreens(context: MenuContext, steps: number): Partial<MenuContext> {
+  const [$stack, $undo] = [context.$stack, readUndo(context)];
   const left = Math.max(0, $undo.length - steps);
   const values: MenuValues = Object.assign({}, ...$undo.slice(left).toReversed());
   return { ...values, ...fresh, $stack: $stack.slice(0, -steps), $undo: $undo.slice(0, left) } as Partial<MenuContext>;
 }
 
 /** The screens from this place of the stack on are no longer behind; what they would restore, the one before restores. */
-export function dropScreens({ $stack, $undo = [] }: MenuContext, at: number): Partial<MenuContext> {
+export function dropScreens(context: MenuContext, at: number): Partial<MenuContext> {
+  const [$stack, $undo] = [context.$stack, readUndo(context)];
   const left = Math.max(0, $undo.length - ($stack.length - at));
   const values: MenuValues = Object.assign({}, ...$undo.slice(Math.max(0, left - 1)).toReversed());
   return { $stack: $stack.slice(0, at), $undo: left ? [...$undo.slice(0, left - 1), values] : [] };
+}
+
+/** What a called flow with these variables knows of its caller: language and time zone. */
+export function inheritValues<T>(caller: { readonly [name: string]: T }, vars: object): { [name: string]: T } {
+  const isInherited = (name: string) => name === '$zone' || ((name === 'lang' || name === 'timezone') && name in vars);
+  return Object.fromEntries(Object.entries(caller).filter(([name, value]) => isInherited(name) && value !== undefined));
 }

@@ -1,22 +1,21 @@
 // The context of a menu, its events, and the parameters of its guards and actions. Beside the variables the context has `$stack`, screens
 // to go back to, `$undo`, what Back restores, `$page`, the page that is shown, `$bad`, refused answers in a row, `$frames`, the contexts of the calling flows where
 // this flow was called by another (`$at` of each is the screen that made the call), and `$zone`, the time zone of the flow that was dialled.
+// In a called flow `$asked` says that a service was asked, so what the flow gives back stays.
 // Of inputs whose answers are refused later, `$tried` counts the refused answers, and `$why` names the way that refused the last one.
 
+/** What a variable of a menu may hold: JSON. */
 export type Data = null | boolean | number | string | readonly Data[] | { readonly [key: string]: Data };
 
 /** The variables of a menu; those of the engine begin with `$`. */
 export interface MenuContext {
   readonly [variable: string]: Data;
   readonly $stack: readonly string[];
-  /** For the last screens of `$stack`: the values of the variables that have changed since, as they were on that screen. */
-  readonly $undo?: readonly MenuValues[];
-  /** In a called flow: a service was asked, so what the flow gives back stays. */
-  readonly $asked?: true;
   readonly $page: number;
   readonly $bad: number;
 }
 
+/** Values of variables by name. */
 export type MenuValues = { readonly [name: string]: Data };
 
 /** What lib provides once at start. */

@@ -11,6 +11,7 @@ import {
   dropScreens,
   findCaller,
   fresh,
+  inheritValues,
   readFrames,
   readTried,
   replaceContext,
@@ -29,12 +30,6 @@ import type {
 } from './menu-types.ts';
 
 const BAD_MAX = 99;
-
-/** What a called flow with these variables knows of its caller: language and time zone. */
-export function inheritValues<T>(caller: { readonly [name: string]: T }, vars: object): { [name: string]: T } {
-  const isInherited = (name: string) => name === '$zone' || ((name === 'lang' || name === 'timezone') && name in vars);
-  return Object.fromEntries(Object.entries(caller).filter(([name, value]) => isInherited(name) && value !== undefined));
-}
 
 /** Named by the author of a flow; the engine makes the calls. */
 type Services = { readonly [name: string]: PromiseActorLogic<Data, MenuValues> };

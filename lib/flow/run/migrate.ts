@@ -1,6 +1,6 @@
 // Migrates a session from an older version of its flow to this one, following the author's `migrate` entries.
 
-import { inheritValues } from '../../../machines/ussd-menu.ts';
+import { inheritValues } from '../../../machines/menu-history.ts';
 import { toPath } from '../../engine/machine/state-path.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import type { Json, JsonObject } from '../../json/json.ts';

@@ -9,6 +9,8 @@ import { toAsciiDigits } from '../expression/values.ts';
 interface NumberingPlan {
   /** A pattern of what is dialled before calls abroad, such as `011`. */
   IDDPrefix(): string | undefined;
+  /** What is dialled before national numbers, such as `0`. */
+  nationalPrefix(): string | undefined;
   type(kind: 'MOBILE'): { possibleLengths(): readonly number[] } | undefined;
 }
 
@@ -103,7 +105,10 @@ function listReadings(plain: string, country: string | undefined): Reading[] {
   return readings;
 }
 
+// A number that no plan knows keeps a trunk prefix that was dialled: it is no part of the number.
 function isAsLongAsMobile({ countryCallingCode, nationalNumber }: PhoneNumber): boolean {
-  const lengths = plans().findPlan(countryCallingCode)?.type('MOBILE')?.possibleLengths();
-  return lengths?.includes(nationalNumber.length) ?? false;
+  const plan = plans().findPlan(countryCallingCode);
+  const trunk = plan?.nationalPrefix();
+  if (trunk && nationalNumber.startsWith(trunk)) return false;
+  return plan?.type('MOBILE')?.possibleLengths().includes(nationalNumber.length) ?? false;
 }

@@ -23,11 +23,23 @@ export function peerRows(): Promise<Row[]> {
     for (const at of [1, 4]) await assertSameScreens(lines[at - 1]!, lines[at]!);
     const [lmdb, lmdbByHand, lmdbFloor, redis, redisByHand, redisReadFloor, redisFloor] = await lineCosts(lines);
     return [
-      row('turn on LMDB, durable, against the same promise by hand', [lmdb!, lmdbByHand!], 1.05),
-      row('turn on Redis, with the CPU of Redis, against the same promise by hand', [redis!, redisByHand!], 1.1),
-      row('by hand on LMDB (Koa, XState), against node:http with one durable put', [lmdbByHand!, lmdbFloor!]),
-      row('by hand on Redis, against node:http with GET and EVALSHA', [redisByHand!, redisReadFloor!]),
-      row('node:http with GET and EVALSHA, against node:http with EVALSHA alone', [redisReadFloor!, redisFloor!]),
+      row('turn on LMDB, durable, against the same promise by hand', [lmdb!, lmdbByHand!], {
+        target: { atMost: 1.05 },
+        bar: 'Twinline, LMDB',
+      }),
+      row('by hand on LMDB (Koa, XState), against node:http with one durable put', [lmdbByHand!, lmdbFloor!], {
+        bar: 'by hand, LMDB',
+      }),
+      row('turn on Redis, with the CPU of Redis, against the same promise by hand', [redis!, redisByHand!], {
+        target: { atMost: 1.1 },
+        bar: 'Twinline, Redis',
+      }),
+      row('by hand on Redis, against node:http with GET and EVALSHA', [redisByHand!, redisReadFloor!], {
+        bar: 'by hand, Redis',
+      }),
+      row('node:http with GET and EVALSHA, against node:http with EVALSHA alone', [redisReadFloor!, redisFloor!], {
+        bar: 'node:http, GET and EVALSHA',
+      }),
     ];
   });
 }
@@ -49,15 +61,20 @@ async function dial(port: number, text: string): Promise<string> {
   return response.text();
 }
 
-function row(what: string, [own, other]: readonly [LineCost, LineCost], atMost?: number): Row {
+interface RowOptions extends Pick<Partial<Row>, 'target'> {
+  readonly bar: string;
+}
+
+function row(what: string, [own, other]: readonly [LineCost, LineCost], { target, bar: name }: RowOptions): Row {
   const ratios = own.rounds.map((cost, at) => (cost + own.alsoUs) / (other.rounds[at]! + other.alsoUs));
   const { low, middle, high } = quartiles(ratios);
-  const cost = ({ rounds, alsoUs }: LineCost) => us(quartiles(rounds).middle + alsoUs);
+  const cost = ({ rounds, alsoUs }: LineCost) => quartiles(rounds).middle + alsoUs;
   return {
     what,
-    measured: `${cost(own)} · ${cost(other)}`,
+    measured: `${us(cost(own))} · ${us(cost(other))}`,
     ratio: middle,
     spread: `${low.toFixed(2)}–${high.toFixed(2)}`,
-    target: atMost === undefined ? undefined : { atMost },
+    target,
+    bar: { name, us: cost(own), ...(name.startsWith('Twinline') && { isOurs: true }) },
   };
 }

@@ -181,7 +181,8 @@ test('the doctor looks at the file and asks the node', async () => {
       assert.is(away.level, 'broken');
       assert.match(away.words, /cannot be reached/);
       writeFileSync(join(env.GATEWAY_FILE!), '{');
-      assert.match(of(await found(env))[0]!.words, /it is not JSON/);
+      const { out } = await found(env);
+      assert.match(out, /it is not JSON/);
     });
   } finally {
     node.stop();
