@@ -26,7 +26,13 @@ export type ProblemCode =
   | (typeof CODES)[keyof typeof CODES]
   | 'unknown';
 
-/** A refusal: a problem document (RFC 9457) of `/v1`, or the error of another route. Its message is that of the server. */
+/**
+ * A refusal: a problem document (RFC 9457) of `/v1`, or the error of another route. Its message is that of the server.
+ * @example
+ * const refusal = new ProblemError('GET /sessions', new Response('', { status: 429, headers: { 'retry-after': '2' } }), {});
+ * refusal.code; // → 'too-many-requests'
+ * refusal.retryAfterMs; // → 2000
+ */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError' as const;
   /** What was asked, such as `GET /v1/domains/did%3Ax`, without the query. */
@@ -53,7 +59,11 @@ export class ProblemError extends Error {
   }
 }
 
-/** No answer, or a part of one: whether the server has done what was asked is not known. */
+/**
+ * No answer, or a part of one: whether the server has done what was asked is not known.
+ * @example
+ * new ConnectionError('POST /sessions', 'no answer').message; // → 'POST /sessions: no answer.'
+ */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError' as const;
 

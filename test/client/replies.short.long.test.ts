@@ -63,7 +63,10 @@ async function readCut(after: readonly number[]) {
   }
   const whole: ReplyFrame[] = [];
   for await (const frame of direct.follow(reply.runId!)) whole.push(frame);
-  const { messages } = await direct.ask('GET /messages/{sessionId}', { path: { sessionId } });
+  const path = { sessionId };
+  const { messages } = await direct.ask('GET /messages/{sessionId}', { path });
+  // A user may have 1,000 sessions.
+  await direct.ask('DELETE /sessions/{sessionId}', { path });
   return { frames, whole, messages };
 }
 

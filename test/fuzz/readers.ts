@@ -66,7 +66,7 @@ const WORDS = [
 
 /** Each filter as its examples use it, on a variable of ours. */
 const FILTERED = Object.values(FILTERS).flatMap(({ examples }) =>
-  examples.map(([source]) => compileTemplate(`{{v${/\|[^}]*\}\}/.exec(source)?.[0] ?? '}}'}`)),
+  examples.map(([source]) => compileTemplate(`{{v${/\|.*\}\}/s.exec(source)?.[0] ?? '}}'}`)),
 );
 
 const { registry } = readDescriptorSet(SET);
