@@ -7,7 +7,7 @@ import { readApi } from '../../server/docs/generate/api.ts';
 import { ROOT } from './manifest.ts';
 
 /** Bytes; raise it with a reason. Swagger UI and the studio are a third; modules are packed with their comments. */
-const TARBALL_BYTES_MAX = 2_500_000;
+const TARBALL_BYTES_MAX = 2_700_000;
 
 const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
   cwd: ROOT,
