@@ -5,6 +5,7 @@ import type { Data, Leave, MenuContext, MenuValues } from './menu-types.ts';
 const STACK_MAX = 20;
 /** Characters of `$undo` as JSON. Values of earlier screens than fit are not restored. */
 const UNDO_CHARS_MAX = 8_192;
+const NOTHING: MenuValues = {};
 export const fresh = { $page: 0, $bad: 0 };
 
 // A barrier stands before the screens of the calling flows too.
@@ -32,8 +33,10 @@ export function changeBy(context: MenuContext, leave: Leave, changes: MenuValues
   const names = Object.keys(changes).filter((name) => changes[name] !== context[name]);
   const isPushed = next.$stack !== undefined && !leave.barrier;
   if (leave.barrier || !(isPushed || (names.length && context.$stack.length))) return next;
-  const before = Object.fromEntries(names.map((name) => [name, context[name] ?? null]));
   const undo = readUndo(context);
+  // Screens of which nothing is known have nothing to restore.
+  if (!names.length) return undo.length ? { ...next, $undo: [...undo, NOTHING].slice(-STACK_MAX) } : next;
+  const before = Object.fromEntries(names.map((name) => [name, context[name] ?? null]));
   // The oldest value of a variable counts: it is what the screen behind has seen.
   return {
     ...next,
@@ -100,6 +103,7 @@ export function stepBackTo(context: MenuContext, screen: string): Partial<MenuCo
 
 function popScreens(context: MenuContext, steps: number): Partial<MenuContext> {
   const [$stack, $undo] = [context.$stack, readUndo(context)];
+  if (!$undo.length) return { ...fresh, $stack: $stack.slice(0, -steps) };
   const left = Math.max(0, $undo.length - steps);
   const values: MenuValues = Object.assign({}, ...$undo.slice(left).toReversed());
   return { ...values, ...fresh, $stack: $stack.slice(0, -steps), $undo: $undo.slice(0, left) } as Partial<MenuContext>;
