@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { until } from '../../support/until.ts';
 import { assertQuiet, assertReadable } from '../pages/clean.ts';
 import { browser } from '../support/browser.ts';
 import { DIAL, withServer } from '../support/serve.ts';
@@ -70,13 +71,19 @@ const SHOP = `{
 
 const field = (page: Page, label: string) => page.locator('#form-fields').getByLabel(label, { exact: true });
 
+interface Typed {
+  readonly dataset: { readonly first?: string };
+}
+
 /** Fills a field as a person does, and waits until the text has it. */
 async function fill(page: Page, label: string, value: string): Promise<void> {
   const place = field(page, label).first();
   await place.fill(value);
-  const edited = page.waitForResponse('**/studio/form');
   await place.press('Tab');
-  await edited;
+  // The form that is made of the text has it.
+  await until(`the form has ${value}`, () =>
+    place.evaluate((input, typed) => (input as unknown as Typed).dataset.first === typed, value),
+  );
 }
 
 async function select(page: Page, screen: string): Promise<void> {
@@ -258,5 +265,27 @@ const SWAHILI = {
   prices: 'Bei za leo',
   bye: 'Kwaheri.',
 };
+
+test('what is half typed while the form is made anew counts when the field is left', () =>
+  withServer({ env: { MENUS_DIR: MENUS } }, async (server) => {
+    const { page } = await open(`${server.url}/studio`);
+    const fields = page.locator('#form-fields');
+    await fields.locator('summary', { hasText: 'More' }).first().waitFor();
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const asked = page.waitForRequest('**/studio/form');
+    await page.route('**/studio/form', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await fields.getByRole('button', { name: 'Add to Languages' }).click();
+    await asked;
+    const version = field(page, 'version').first();
+    await version.fill('7');
+    release();
+    await fields.getByLabel('Languages 3', { exact: true }).first().waitFor();
+    await version.press('Tab');
+    await page.locator('.cm-content', { hasText: '"version": 7' }).waitFor();
+  }));
 
 test.run();

@@ -14,9 +14,20 @@ export function keepFocus(fields: HTMLElement): () => void {
       at === undefined ? null : (findPlace(fields, at) ?? findPlace(fields, at.replace(/#(up|down)$/, swapMove)));
     next?.focus({ preventScroll: true });
     if (!typed || !next || !isTyped(next)) return;
-    if (isChanged && next.dataset.first === typed.dataset.first) next.value = typed.value;
+    if (isChanged && next.dataset.first === typed.dataset.first) {
+      next.value = typed.value;
+      changeOnLeaving(next);
+    }
     next.setSelectionRange(typed.selectionStart, typed.selectionEnd);
   };
+}
+
+// The browser tells of no change to what a script has written: left as it is now, the field has changed all the same.
+function changeOnLeaving(field: HTMLInputElement | HTMLTextAreaElement): void {
+  let isTold = false;
+  field.addEventListener('change', () => (isTold = true), { once: true });
+  const tell = () => isTold || field.value === field.dataset.first || field.dispatchEvent(new Event('change'));
+  field.addEventListener('blur', tell, { once: true });
 }
 
 const findPlace = (fields: HTMLElement, at: string) =>
