@@ -151,8 +151,16 @@ ${parts.join('\n\n')}
 function writeName({ name, says, declared, example }: ApiName): string {
   // Long tables stand at /docs/errors and in their modules.
   const most = declared.startsWith('const ') ? SIGNATURE_CHARS : SIGNATURE_CHARS * 2;
-  const code = declared.length <= most ? declared : `${declared.slice(0, 200)} …`;
+  const code = declared.length <= most ? foldComments(declared) : `${declared.slice(0, 200)} …`;
   return `### [${name}](#${name})\n\n${toMarkdown(says)}\n\n\`\`\`ts\n${code}\n\`\`\`${example ? `\n\nExample:\n\n\`\`\`ts\n${example}\n\`\`\`` : ''}`;
+}
+
+const COMMENTED_CHARS = 1_400;
+
+// The page has one entry for each name, and a reader loads all of them. What the members of a long type mean stands in the types.
+function foldComments(declared: string): string {
+  if (declared.length <= COMMENTED_CHARS) return declared;
+  return `// Its members are described in the types.\n${declared.replace(/\n *\/\*\*[\s\S]*?\*\//g, '')}`;
 }
 
 // Names of constants look like settings in code, which guides may only name when there are such.

@@ -56,7 +56,8 @@ export function browser(test: Pick<Test, 'before' | 'after'>): Open {
     const strangers: string[] = [];
     const { origin } = new URL(url);
     page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+      if (message.type() === 'error' || message.type() === 'warning')
+        complaints.push(`${message.text()} ${message.location().url}`);
     });
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('dialog', (dialog) => {

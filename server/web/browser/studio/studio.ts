@@ -240,18 +240,24 @@ function showFailures(refused: TestedDraft): void {
   if (!checks.errors) openPart('tests');
 }
 
+/** The flow that was asked for last. */
+let wanted = '';
+
 async function load(name: string): Promise<void> {
-  stored.keepNow();
-  flow = name;
+  wanted = name;
   flows.value = name;
   conflict.hide();
-  try {
-    const opened = await get<OpenedFlow>(`/flows/${encodeURIComponent(name)}`);
-    base = opened;
-    findElement('file').textContent = opened.file;
-  } catch (error) {
-    return tell((error as Error).message);
+  const opened = await get<OpenedFlow>(`/flows/${encodeURIComponent(name)}`).catch((error: Error) => error);
+  if (wanted !== name) return;
+  if (opened instanceof Error) {
+    flows.value = flow;
+    return tell(opened.message);
   }
+  stored.keepNow();
+  // The name changes with the text: what is asked meanwhile is about the flow of before.
+  flow = name;
+  base = opened;
+  findElement('file').textContent = opened.file;
   const unsaved = stored.find(name);
   editor.load('flow', unsaved?.flow ?? base.flow.text);
   editor.load('tests', unsaved?.tests ?? base.tests.text);
