@@ -12,7 +12,7 @@ import type { SentText } from './followed.ts';
 import { buildPart } from './form/building.ts';
 import { editSteps } from './form/steps.ts';
 import { get, post, type Refused } from './requests.ts';
-import { testing } from './testing.ts';
+import { countFailing, testing } from './testing.ts';
 import { storeDrafts } from './unsaved.ts';
 import { type Conflict, conflictPart, keepLineEnds, versionsPart, watchDisk } from './versions.ts';
 import { wordsPart } from './words.ts';
@@ -34,6 +34,8 @@ let failing = 0;
 let isSaving = false;
 /** The tests of the last run. */
 let testsSent: SentText | undefined;
+/** The flow that was asked for last. */
+let wanted = '';
 let testTimer: ReturnType<typeof setTimeout> | undefined;
 
 const tell = (words: string) => {
@@ -149,8 +151,6 @@ const flowList = beginning({
 
 const fileText = (document: EditedDocument) => keepLineEnds(editor.text(document), base[document]);
 const isDirty = () => !editor.isSame('flow', base.flow.text) || !editor.isSame('tests', base.tests.text);
-const countFailing = ({ problems: wrong, reports }: TestedDraft) =>
-  wrong.length + reports.filter(({ failures }) => failures.length).length;
 
 function showState(): void {
   const { errors, warnings } = checks;
@@ -228,20 +228,14 @@ async function save(): Promise<void> {
 }
 
 function showRefusal({ status, body, message }: Refused): void {
-  if (status === 409) showConflict(body as Conflict);
-  else if (status !== 422) tell(`Not saved: ${message}`);
-  else showFailures(body as TestedDraft);
-}
-
-function showFailures(refused: TestedDraft): void {
+  if (status === 409) return showConflict(body as Conflict);
+  if (status !== 422) return tell(`Not saved: ${message}`);
+  const refused = body as TestedDraft;
   if (refused.reports.length || refused.problems.length) tests.show({ ...refused, problems: [] });
   failing = refused.reports.filter(({ failures }) => failures.length).length;
   tell(checks.errors ? 'Not saved: the flow has errors.' : 'Not saved: its tests fail.');
   if (!checks.errors) openPart('tests');
 }
-
-/** The flow that was asked for last. */
-let wanted = '';
 
 async function load(name: string): Promise<void> {
   wanted = name;

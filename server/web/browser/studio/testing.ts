@@ -25,6 +25,10 @@ export interface TestingPart {
   show(tested: TestedDraft): void;
 }
 
+/** Problems of the tests and tests that failed. */
+export const countFailing = ({ problems, reports }: TestedDraft): number =>
+  problems.length + reports.filter(({ failures }) => failures.length).length;
+
 export function testing({ draft, onUpdate, onPick, onTested }: TestingOptions): TestingPart {
   const list = findElement('results');
   const words = findElement('tested');
