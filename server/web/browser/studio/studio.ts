@@ -228,8 +228,8 @@ async function save(): Promise<void> {
 }
 
 function showRefusal({ status, body, message }: Refused): void {
-  if (status === 409) return showConflict(body as Conflict);
-  if (status !== 422) return tell(`Not saved: ${message}`);
+  if (status === 409) return void showConflict(body as Conflict);
+  if (status !== 422) return void tell(`Not saved: ${message}`);
   const refused = body as TestedDraft;
   if (refused.reports.length || refused.problems.length) tests.show({ ...refused, problems: [] });
   failing = refused.reports.filter(({ failures }) => failures.length).length;
