@@ -94,6 +94,8 @@ export interface Phrase {
 
 /** What a behaviour is compiled with. */
 export interface ScreenScope {
+  /** The languages of the flow; the first is that of callers without one of them. */
+  readonly langs: readonly string[];
   readonly labels: { readonly invalid: Phrase };
   phrase(text: Text): Phrase;
   expression(source: string): Expression;
@@ -116,7 +118,7 @@ export interface Behaviour {
   lines?(context: JsonObject): readonly ScreenLine[];
   /** The event for an answer that is none of the screen's keys. @default it is refused */
   read?(answering: Answering): EventObject;
-  /** Whether the screen has a line for the exit key. */
+  /** Whether the caller chooses here: exit has a line, and home works without one. */
   readonly listsExit: boolean;
 }
 
@@ -130,6 +132,8 @@ export interface ScreenLine {
   readonly key?: string | undefined;
   /** Works by its key, and has no line. */
   readonly hidden?: boolean;
+  /** Printed below the others on every page. */
+  readonly stays?: boolean;
 }
 
 export interface Answering {
