@@ -151,7 +151,10 @@ function flows(name: string, calls: readonly string[], hasServices = true): Arbi
   const more = fc.record({
     lang: some('en', 'sw'),
     rows: some(['x', 'y'], []),
-    labels: some({}, { back: 'Undo', exit: 'Leave', invalid: 'No.', goodbye: { en: 'Bye', sw: 'Kwaheri' } }),
+    labels: some(
+      {},
+      { back: 'Undo', exit: 'Leave', invalid: 'No.', refused: 'Not that.', goodbye: { en: 'Bye', sw: 'Kwaheri' } },
+    ),
     hasEnd: fc.boolean(),
     lastId: some('bye', 'bye', 'goodbye', 'exit'),
   });

@@ -324,8 +324,8 @@ export class Model {
   #show(): string {
     const screen = this.#screen as Screen & { type: 'menu' | 'input' | 'list' };
     const moves = this.#moves();
-    const error = screen.error ?? (screen.type === 'input' ? undefined : this.#label('invalid'));
-    const lines = [...(this.#refusals && error !== undefined ? [this.#say(error)] : []), this.#say(screen.text)];
+    const error = screen.error ?? this.#label(screen.type === 'input' ? 'refused' : 'invalid');
+    const lines = [...(this.#refusals ? [this.#say(error)] : []), this.#say(screen.text)];
     const { numbers, options } = screen.type === 'input' ? { numbers: [], options: [] } : this.#options(screen);
     if (screen.type === 'list') {
       const items = this.vars.items as Json[];

@@ -34,7 +34,7 @@ export interface Migration {
 }
 
 /** The texts that the engine adds to screens. */
-export type Label = 'back' | 'home' | 'more' | 'exit' | 'invalid' | 'goodbye';
+export type Label = 'back' | 'home' | 'more' | 'exit' | 'invalid' | 'refused' | 'goodbye';
 
 /** A flow, as read from a valid file. */
 export interface Flow {

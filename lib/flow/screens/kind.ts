@@ -96,7 +96,7 @@ export interface Phrase {
 export interface ScreenScope {
   /** The languages of the flow; the first is that of callers without one of them. */
   readonly langs: readonly string[];
-  readonly labels: { readonly invalid: Phrase };
+  readonly labels: { readonly [label in 'invalid' | 'refused']: Phrase };
   phrase(text: Text): Phrase;
   expression(source: string): Expression;
   /** Whether the last answer on this screen was refused: its error is shown above the text. */

@@ -164,6 +164,7 @@ function listDefaultWords({ flow, keys, graph }: Lint): DefaultWord[] {
     more: asks && keys.more !== false,
     exit: asks && keys.exit !== false,
     invalid: hasScreen((one) => (one.type === 'menu' || one.type === 'list') && one.error === undefined),
+    refused: hasScreen((one) => one.type === 'input' && one.accept !== undefined && one.error === undefined),
     goodbye: asks && keys.exit !== false && findExitScreen(flow) === undefined,
     wait: hasScreen(({ type }) => type === 'call'),
   };
