@@ -7,6 +7,7 @@ import { toPath } from '../../lib/engine/machine/state-path.ts';
 import type { AtRest } from '../../lib/engine/machine/transition.ts';
 import type { Screen } from '../../lib/flow/format/flow.ts';
 import { type CompiledFlow, compileFlow } from '../../lib/flow/run/compile.ts';
+import { listOptions, listWords } from '../../lib/flow/screens/option.ts';
 import { chooseSize } from '../support/size.ts';
 import { flowOf } from './phone.ts';
 
@@ -21,28 +22,44 @@ const key = fc.constantFrom('0', '1', '2', '3', '7', '9', '10', '11', '98', '00'
 const keys = fc.record({ back: key, home: key, more: key, exit: key });
 const own = fc.option(fc.record({ back: key, exit: key }, { requiredKeys: [] }), { nil: undefined, freq: 3 });
 
-const menu = fc
+const WORDS = [
+  ['ja', 'Nd\u0069o'],
+  ['\u00e9t\u00e9'],
+  { en: ['yes'] },
+  { sw: ['ndiyo'], en: ['aye'] },
+  undefined,
+  undefined,
+];
+
+const options = fc
   .record({
     to: fc.array(id, { minLength: 1, maxLength: 15 }),
     own: fc.array(fc.constantFrom(undefined, undefined, '1', '5', '9', '#', '*'), { minLength: 15, maxLength: 15 }),
     hidden: fc.nat({ max: 14 }),
+    worded: fc.nat({ max: 14 }),
+    words: fc.constantFrom(...WORDS),
   })
-  .map((menu): object => ({
-    type: 'menu',
-    text: 'Choose',
-    options: menu.to.map((to, at) => {
-      const key = menu.own[at];
-      const isHidden = key !== undefined && at === menu.hidden;
-      return { id: `o${at}`, text: `Go ${at} to ${to}`, to, ...(key && { key }), ...(isHidden && { hidden: true }) };
-    }),
+  .map(({ to: ids, own, hidden, worded, words }) =>
+    ids.map((to, at) => ({
+      id: `o${at}`,
+      text: `Go ${at} to ${to}`,
+      to,
+      ...(own[at] && { key: own[at] }),
+      ...(own[at] && at === hidden && { hidden: true }),
+      ...(words && at === worded && { words }),
+    })),
+  );
+const menu = options.map((lines): object => ({ type: 'menu', text: 'Choose', options: lines }));
+const list = fc
+  .tuple(fc.constantFrom(0, ...ROWS), id, fc.boolean(), fc.option(options, { nil: undefined }))
+  .map(([count, to, picks, lines]): object => ({
+    type: 'list',
+    text: 'Pick',
+    items: `rows${count}`,
+    row: 'item {{row}}',
+    ...((picks || !lines) && { pick: { save: 'item', to } }),
+    ...(lines && { options: lines }),
   }));
-const list = fc.tuple(fc.constantFrom(...ROWS), id).map(([count, to]): object => ({
-  type: 'list',
-  text: 'Pick',
-  items: `rows${count}`,
-  row: 'item {{row}}',
-  pick: { save: 'item', to },
-}));
 const input = fc
   .tuple(fc.constantFrom(undefined, { number: { min: 0, max: 120 } }), id)
   .map(([accept, to]): object => ({ type: 'input', text: 'Say', save: 'said', to, ...(accept && { accept }) }));
@@ -50,16 +67,21 @@ const screen: Arbitrary<Screen> = fc
   .tuple(fc.oneof(menu, list, input), own)
   .map(([one, keys]) => ({ ...one, ...(keys && { keys }) }) as Screen);
 
+const LABELS = { back: 'Back', home: 'Home', more: 'More', exit: 'Exit' };
 const vars = {
   item: { type: 'number' },
   said: { type: 'string' },
+  lang: { type: 'string', default: 'sw' },
   ...Object.fromEntries(
-    ROWS.map((count) => [`rows${count}`, { type: 'array', default: Array.from({ length: count }, (_, at) => at) }]),
+    [0, ...ROWS].map((count) => [
+      `rows${count}`,
+      { type: 'array', default: Array.from({ length: count }, (_, at) => at) },
+    ]),
   ),
 } as const;
 const flows = fc
   .record({ keys, screens: fc.record({ a: screen, b: screen, c: screen, d: screen }) })
-  .map(({ keys, screens }) => flowOf(screens, { keys, vars }));
+  .map(({ keys, screens }) => flowOf(screens, { keys, vars, langs: ['en', 'sw'], labels: LABELS }));
 
 interface Look {
   readonly screen: string;
@@ -83,10 +105,10 @@ function type(flow: CompiledFlow, rest: AtRest, typed: string): AtRest {
   return flow.machine.rest(flow.machine.step(flow.machine.resume(rest), event).live);
 }
 
-const TYPED = [...Array.from({ length: 135 }, (_, at) => String(at)), '00', '#', '*', '98'];
+const TYPED = [...Array.from({ length: 150 }, (_, at) => String(at)), '00', '#', '*', '98', 'yes', 'nope'];
 
-test(`on every page of ${RUNS} flows, a printed key does what its line says, and a key that is not printed nothing`, () => {
-  const counts = { pages: 0, typed: 0, unread: 0 };
+test(`on every page of ${RUNS} flows, a printed key does what its line says, a word what its option says, and a key that is not printed nothing`, () => {
+  const counts = { pages: 0, typed: 0, unread: 0, words: 0 };
   const check = (flow: CompiledFlow, rest: AtRest, behind: readonly string[]) => {
     const { screen, lines, text } = look(flow, rest);
     const { type: kind } = flow.flow.screens[screen]!;
@@ -106,7 +128,19 @@ test(`on every page of ${RUNS} flows, a printed key does what its line says, and
       else if (label === 'More') assert.equal([after.screen, after.text === text], [screen, false], says);
       else assert.equal([label, next.status], ['Exit', 'done'], says);
     }
-    const printed = new Set(listScreenKeys(flow, rest));
+    const options = listOptions(flow.flow.screens[screen]!);
+    const visible = options.filter(({ hidden }) => !hidden);
+    const below = lines.filter(([, label]) => label.startsWith('Go '));
+    if (kind === 'list' && options.length <= 3) assert.is(below.length, visible.length, `on every page\n${text}`);
+    const words = options.flatMap(({ to, words = [] }) =>
+      listWords(words).flatMap(([, list]) => list.map((word) => [word, to] as const)),
+    );
+    for (const [word, to] of words)
+      for (const typed of [word, ` ${word.toUpperCase()} `, word.normalize('NFD')]) {
+        counts.words++;
+        assert.is(toPath(type(flow, rest, typed).state), to, `${typed} on\n${text}`);
+      }
+    const printed = new Set([...listScreenKeys(flow, rest), ...words.map(([word]) => word)]);
     const exit = { ...flow.flow.keys, ...(flow.flow.screens[screen] as { keys?: object }).keys }.exit;
     const silent = new Set<unknown>(kind === 'input' ? [exit] : listHidden(flow.flow.screens[screen]!));
     const isAway = screen !== 'a' || behind.length > 0;
@@ -142,7 +176,10 @@ test(`on every page of ${RUNS} flows, a printed key does what its line says, and
     }),
     { numRuns: RUNS, seed: Number(process.env.TEST_SEED ?? 1) },
   );
-  assert.ok(counts.pages > RUNS * 2 && counts.typed > RUNS * 10 && counts.unread > RUNS * 100, JSON.stringify(counts));
+  assert.ok(
+    counts.pages > RUNS * 2 && counts.typed > RUNS * 10 && counts.unread > RUNS * 100 && counts.words > RUNS,
+    JSON.stringify(counts),
+  );
 });
 
 /** Whether the answer is saved, or refused. */
@@ -165,7 +202,9 @@ function listScreenKeys(flow: CompiledFlow, rest: AtRest): string[] {
 }
 
 function listHidden(screen: Screen): unknown[] {
-  return screen.type === 'menu' ? screen.options.filter(({ hidden }) => hidden).map(({ key }) => key) : [];
+  return listOptions(screen)
+    .filter(({ hidden }) => hidden)
+    .map(({ key }) => key);
 }
 
 test.run();

@@ -41,10 +41,21 @@ const ways: Arbitrary<readonly Way[]> = fc
   .tuple(fc.array(fc.tuple(way, when), { maxLength: 2 }), way)
   .map(([others, last]) => [...others.map(([one, condition]) => clean({ ...one, when: condition ?? 'flag' })), last]);
 const options: Arbitrary<readonly Option[]> = fc
-  .array(fc.record({ to: id, set, track, when, key: some(undefined, undefined, '#', '9'), hidden: fc.boolean() }), {
-    minLength: 1,
-    maxLength: 4,
-  })
+  .array(
+    fc.record({
+      to: id,
+      set,
+      track,
+      when,
+      key: some(undefined, undefined, '#', '9'),
+      hidden: fc.boolean(),
+      words: some(undefined, undefined, ['Yes'], { en: ['no'], sw: ['Hapana', 'h'] }),
+    }),
+    {
+      minLength: 1,
+      maxLength: 4,
+    },
+  )
   .map((list) =>
     list.map(({ key, hidden, ...one }, at) => {
       const isFirst = list.findIndex((other) => other.key === key) === at;
@@ -88,6 +99,7 @@ function screens(calls: readonly string[], hasServices: boolean): Arbitrary<Scre
       row: some('row {{row}}'),
       empty: some(undefined, 'None.'),
       pick: some(undefined, { to: 'a' }, { to: 'b', save: 'other', set: { count: '=count + 1' }, track: 'picked' }),
+      options: fc.option(options, { nil: undefined }),
     }),
     fc.record({ type: some('branch'), branch: ways }),
     fc.record({
@@ -139,7 +151,10 @@ function flows(name: string, calls: readonly string[], hasServices = true): Arbi
   const more = fc.record({
     lang: some('en', 'sw'),
     rows: some(['x', 'y'], []),
-    labels: some({}, { back: 'Undo', exit: 'Leave', invalid: 'No.', goodbye: { en: 'Bye', sw: 'Kwaheri' } }),
+    labels: some(
+      {},
+      { back: 'Undo', exit: 'Leave', invalid: 'No.', refused: 'Not that.', goodbye: { en: 'Bye', sw: 'Kwaheri' } },
+    ),
     hasEnd: fc.boolean(),
     lastId: some('bye', 'bye', 'goodbye', 'exit'),
   });
@@ -197,6 +212,9 @@ const TYPED = [
   'Exit',
   '\t\u0000',
   '01',
+  'YES',
+  'No',
+  'hapana',
 ];
 
 const services = Object.fromEntries(

@@ -7,6 +7,7 @@ import {
   type Flow,
   type Label,
   type NavigationKey,
+  type Option,
   type Screen,
   type Text,
   type Values,
@@ -94,14 +95,13 @@ export class Model {
       return this.#enter(this.#main.start);
     }
     if (screen.type === 'menu') {
-      const option = this.#options(screen).find(({ key }) => key === input)?.option;
-      return option ? this.#go(option, { pushes: true }) : this.#refuse();
+      return this.#pick(this.#options(screen).options, input);
     }
     if (screen.type === 'list') {
-      const items = this.vars.items as Json[];
-      const item = items[this.#numbers([], items.length).indexOf(input)];
-      if (!screen.pick || item === undefined) return this.#refuse();
-      return this.#go(screen.pick, { pushes: true, save: screen.pick.save, value: item });
+      const { numbers, options } = this.#options(screen);
+      const value = (this.vars.items as Json[])[numbers.indexOf(input)];
+      if (value === undefined) return this.#pick(options, input);
+      return this.#go(screen.pick!, { pushes: true, save: screen.pick!.save, value });
     }
     const { accept, save, to, set, attempts, else: otherwise } = screen as Screen & { type: 'input' };
     const isRight = accept === undefined || (accept.digits === 1 ? /^\d$/.test(input) : input === this.vars.said);
@@ -287,34 +287,52 @@ export class Model {
     return source.replace(/\{\{(\w+)\}\}/g, (_, name: string) => String(this.vars[name] ?? ''));
   }
 
-  #options(screen: Screen & { type: 'menu' }) {
+  /** The first option with that key, or with that word in the language of the caller or of the flow. */
+  #pick(options: readonly { readonly option: Option; readonly key: string | undefined }[], input: string): string {
+    const { langs = ['en'] } = this.#top.flow;
+    const lang = langs.includes(String(this.vars.lang)) ? String(this.vars.lang) : langs[0]!;
+    const says = ({ words = [] }: Option, one: string) =>
+      (Array.isArray(words) ? words : ((words as { [lang: string]: readonly string[] })[one] ?? [])).some(
+        (word: string) => word.toLowerCase() === input.toLowerCase(),
+      );
+    const byKey = options.filter(({ key }) => key === input);
+    const by = (one: string) => options.filter(({ option }) => says(option, one));
+    const meant = [byKey, by(lang), by(langs[0]!)].find((list) => list.length) ?? [];
+    return meant.length === 1 ? this.#go(meant[0]!.option, { pushes: true }) : this.#refuse();
+  }
+
+  /** The numbers of the rows to choose, and the options with the keys that they print. */
+  #options(screen: Screen & { type: 'menu' | 'list' }) {
     const used: string[] = Object.values(this.#moves());
-    const shown = screen.options
+    const rows = screen.type === 'list' && screen.pick ? (this.vars.items as Json[]).length : 0;
+    const shown = (screen.options ?? [])
       .filter(({ when }) => when === undefined || CODE[when]!(this.vars) === true)
       .map((option) => {
         const key = used.includes(option.key ?? '') ? undefined : option.key;
         if (key !== undefined) used.push(key);
         return { option, key };
       })
-      .filter(({ option, key }) => key !== undefined || !option.hidden);
-    const numbers = this.#numbers(used, shown.length);
-    return shown.map(({ option, key }) => ({ option, key: key ?? numbers.shift()! }));
+      .filter(({ option, key }) => key !== undefined || !option.hidden || option.words !== undefined);
+    const numbers = this.#numbers(used, rows + shown.length);
+    const options = shown.map(({ option, key }) => ({
+      option,
+      key: key ?? (option.hidden ? undefined : numbers.splice(rows, 1)[0]),
+    }));
+    return { numbers: numbers.slice(0, rows), options };
   }
 
   #show(): string {
     const screen = this.#screen as Screen & { type: 'menu' | 'input' | 'list' };
     const moves = this.#moves();
-    const error = screen.error ?? (screen.type === 'input' ? undefined : this.#label('invalid'));
-    const lines = [...(this.#refusals && error !== undefined ? [this.#say(error)] : []), this.#say(screen.text)];
-    if (screen.type === 'menu')
-      for (const { option, key } of this.#options(screen))
-        if (!option.hidden) lines.push(`${key}. ${this.#say(option.text)}`);
+    const error = screen.error ?? this.#label(screen.type === 'input' ? 'refused' : 'invalid');
+    const lines = [...(this.#refusals ? [this.#say(error)] : []), this.#say(screen.text)];
+    const { numbers, options } = screen.type === 'input' ? { numbers: [], options: [] } : this.#options(screen);
     if (screen.type === 'list') {
       const items = this.vars.items as Json[];
       if (!items.length && screen.empty !== undefined) lines.push(this.#say(screen.empty));
-      const numbers = this.#numbers([], items.length);
       lines.push(...items.map((item, at) => `${screen.pick ? `${numbers[at]}. ` : ''}row ${item}`));
     }
+    for (const { option, key } of options) if (!option.hidden) lines.push(`${key}. ${this.#say(option.text)}`);
     for (const name of ['back', 'home', 'exit'] as const)
       if (moves[name] !== undefined && { back: true, home: this.#depth > 1, exit: screen.type !== 'input' }[name])
         lines.push(`${moves[name]}. ${this.#label(name)}`);

@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { ScreenType } from '../format/flow.ts';
-import { nameOption } from '../screens/menu.ts';
+import { nameOption } from '../screens/option.ts';
 import { type Contracts, findContract } from './words.ts';
 
 /** What an input asks for. */

@@ -8,7 +8,8 @@ export type { FlowScreen } from '../screens/flow.ts';
 export type { InputScreen } from '../screens/input.ts';
 export type { Screen, ScreenType } from '../screens/kinds.ts';
 export type { ListScreen } from '../screens/list.ts';
-export type { MenuScreen, Option } from '../screens/menu.ts';
+export type { MenuScreen } from '../screens/menu.ts';
+export type { Option, OptionWords } from '../screens/option.ts';
 export type { NavigationKey, NavigationKeys, Text, Value, Values, Way } from './way.ts';
 
 /** The declaration of a variable. */
@@ -33,7 +34,7 @@ export interface Migration {
 }
 
 /** The texts that the engine adds to screens. */
-export type Label = 'back' | 'home' | 'more' | 'exit' | 'invalid' | 'goodbye';
+export type Label = 'back' | 'home' | 'more' | 'exit' | 'invalid' | 'refused' | 'goodbye';
 
 /** A flow, as read from a valid file. */
 export interface Flow {

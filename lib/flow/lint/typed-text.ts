@@ -1,6 +1,6 @@
 // How long the text of a dialogue may become in the cumulative mode, where every request repeats all answers, joined by `*`.
 
-import type { Flow, Screen } from '../format/flow.ts';
+import type { Flow, Option, Screen } from '../format/flow.ts';
 import { listTargets } from '../screens/kinds.ts';
 import type { Lint } from './rule.ts';
 
@@ -37,9 +37,9 @@ export function findLongestPath(
   const ownChars = (owner: Flow, screen: Screen): number => {
     switch (screen.type) {
       case 'menu':
-        return 1 + Math.max(...screen.options.map(({ key }, at) => (key ?? String(at + 1)).length));
+        return 1 + optionChars(screen.options);
       case 'list':
-        return screen.pick ? 4 : 2;
+        return Math.max(screen.pick ? 4 : 2, 1 + optionChars(screen.options ?? []));
       case 'input':
         return 1 + answerChars(owner, screen);
       case 'flow':
@@ -50,6 +50,11 @@ export function findLongestPath(
   };
   const start = meant(flow.start);
   return start === undefined ? [] : walkLongest(start, graph.next, (id) => ownChars(flow, graph.screens.get(id)!));
+}
+
+function optionChars(options: readonly Option[]): number {
+  const typed = options.flatMap(({ key, words = [] }, at) => [key ?? String(at + 1), ...Object.values(words).flat()]);
+  return Math.max(0, ...typed.map((one) => one.length));
 }
 
 /** The path with the largest sum, without the edges that close a circle when all are walked depth first. */

@@ -46,13 +46,15 @@ export function screenPages(node: ScreenNode, context: JsonObject): Page[] {
   const layOut = (reserved?: string) => {
     const { events, printed } = giveKeys(lines, moves, reserved);
     const rows: string[] = [];
+    const below: string[] = [];
     for (let at = 0; at < lines.length; at++) {
       const line = lines[at]!;
       if (line.hidden) continue;
       const words = line.text.render(context, lang);
-      rows.push(printed[at] === undefined ? words : `${printed[at]}. ${words}`);
+      const list = line.stays ? below : rows;
+      list.push(printed[at] === undefined ? words : `${printed[at]}. ${words}`);
     }
-    return { events, texts: cutPages({ text, rows }, { chars, footer: navigation }) };
+    return { events, texts: cutPages({ text, rows, below }, { chars, footer: navigation }) };
   };
   let { events, texts } = layOut();
   if (more === undefined || texts.length === 1) return texts.map((page) => ({ text: page, keys: events }));
@@ -110,7 +112,7 @@ function listMoves(node: ScreenNode, context: JsonObject, keys: Keys): Move[] {
   const behind = depth(context);
   const back = backEvent(node, context);
   // Home has a line only where it differs from Back.
-  const isHome = behind > 1 || (!behaviour.read && !(isStart && behind === 0));
+  const isHome = behind > 1 || (behaviour.listsExit && !(isStart && behind === 0));
   const events: readonly (readonly [NavigationKey, string | undefined, boolean])[] = [
     ['exit', 'exit', behaviour.listsExit],
     ['back', back, true],

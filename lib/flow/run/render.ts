@@ -27,10 +27,28 @@ export interface Sheet {
   /** Above the rows; may have several lines. */
   readonly text: string;
   readonly rows: readonly string[];
+  /** Below the rows of every page. @default none */
+  readonly below?: readonly string[];
 }
 
 /** The pages of a screen; at least one. A row is split only if it is longer than a page. */
 export function cutPages(sheet: Sheet, { chars, footer }: PageOptions): string[] {
+  const { text, rows, below } = sheet;
+  if (!below?.length) return cutRows(sheet, { chars, footer });
+  const more = footer(true);
+  const fits = (lines: readonly string[]) => fitsScreen(join([...lines, ...more]), chars);
+  // Lines that take more than half of the room, or force a row to be split, come once, after the last row.
+  const stays =
+    leavesHalf(join(below), { rows, chars }) && [...rows, DOTS].every((row) => fits([row, ...below]) || !fits([row]));
+  return stays
+    ? cutRows(sheet, { chars, footer: (hasMore) => [...below, ...footer(hasMore)] })
+    : cutRows({ text, rows: [...rows, ...below] }, { chars, footer });
+}
+
+/** The least that a page must have room for. */
+const DOTS = '....';
+
+function cutRows(sheet: Sheet, { chars, footer }: PageOptions): string[] {
   const last = footer(false);
   const ends = (lines: readonly string[]) => fitsScreen(join([...lines, ...last]), chars);
   const whole = [sheet.text, ...sheet.rows];
@@ -38,7 +56,7 @@ export function cutPages(sheet: Sheet, { chars, footer }: PageOptions): string[]
   const more = footer(true);
   const fits = (lines: readonly string[]) => fitsScreen(join([...lines, ...more]), chars);
   // Labels may be templates, so only at run time can the navigation turn out longer than a sheet.
-  if (!fits(['....'])) return [cut(join(whole), chars)];
+  if (!fits([DOTS])) return [cut(join(whole), chars)];
   const title = isRepeated(sheet, { chars, fits }) ? [sheet.text] : [];
   const rows = title.length ? sheet.rows : whole;
   const pieces = rows.flatMap((row, at) => {
@@ -79,10 +97,14 @@ function isRepeated(
   { text, rows }: Sheet,
   { chars, fits }: { chars: number; fits: (lines: readonly string[]) => boolean },
 ): boolean {
+  return leavesHalf(text, { rows, chars }) && fits([text]) && rows.every((row) => fits([text, row]) || !fits([row]));
+}
+
+/** Whether a text leaves at least half of a screen to the rows, in their encoding. */
+function leavesHalf(text: string, { rows, chars }: Pick<Sheet, 'rows'> & { readonly chars: number }): boolean {
   const size = septets(text);
   const isNarrow = size === undefined || rows.some((row) => septets(row) === undefined);
-  const isShort = isNarrow ? text.length * 2 <= ucs2Units(chars) : size * 2 <= chars;
-  return isShort && fits([text]) && rows.every((row) => fits([text, row]) || !fits([row]));
+  return isNarrow ? text.length * 2 <= ucs2Units(chars) : size * 2 <= chars;
 }
 
 type Fits = (piece: string, isRest: boolean) => boolean;

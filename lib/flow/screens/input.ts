@@ -32,7 +32,7 @@ export const input: ScreenKind<InputScreen> = {
       save: { description: 'The variable that keeps the answer.', type: 'string', examples: ['pin'] },
       accept: { $ref: '#/definitions/accept' },
       error: {
-        description: 'Above the question after an answer that was refused.',
+        description: 'Above the question after an answer that was refused; else the label `refused`.',
         $ref: '#/definitions/text',
         examples: ['A PIN has 4 digits.'],
       },
@@ -87,7 +87,7 @@ export const input: ScreenKind<InputScreen> = {
 
   behaviour: (screen, scope) => {
     const text = scope.phrase(screen.text);
-    const error = screen.error === undefined ? undefined : scope.phrase(screen.error);
+    const error = screen.error === undefined ? scope.labels.refused : scope.phrase(screen.error);
     const { sameAs, ...rule } = screen.accept ?? {};
     const accept = Object.keys(rule).length ? compileAccept(rule) : scope.isSecret(screen.save) ? ANY_SECRET : ANYTHING;
     const { evaluate, addTo } = readBounds(rule, scope);
@@ -95,9 +95,9 @@ export const input: ScreenKind<InputScreen> = {
       listsExit: false,
       print: (context, lang) => {
         const printed = addTo(context);
-        const refusal = scope.isRefused(context) ? (scope.findRefusal(context) ?? error) : undefined;
-        const above = refusal ? `${refusal.render(printed, lang)}\n` : '';
-        return above + text.render(printed, lang);
+        if (!scope.isRefused(context)) return text.render(printed, lang);
+        const refusal = scope.findRefusal(context) ?? error;
+        return `${refusal.render(printed, lang)}\n${text.render(printed, lang)}`;
       },
       read: (answering) => {
         const result = accept.check(answering.input, answering.now, {

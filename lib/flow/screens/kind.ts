@@ -94,7 +94,9 @@ export interface Phrase {
 
 /** What a behaviour is compiled with. */
 export interface ScreenScope {
-  readonly labels: { readonly invalid: Phrase };
+  /** The languages of the flow; the first is that of callers without one of them. */
+  readonly langs: readonly string[];
+  readonly labels: { readonly [label in 'invalid' | 'refused']: Phrase };
   phrase(text: Text): Phrase;
   expression(source: string): Expression;
   /** Whether the last answer on this screen was refused: its error is shown above the text. */
@@ -116,7 +118,7 @@ export interface Behaviour {
   lines?(context: JsonObject): readonly ScreenLine[];
   /** The event for an answer that is none of the screen's keys. @default it is refused */
   read?(answering: Answering): EventObject;
-  /** Whether the screen has a line for the exit key. */
+  /** Whether the caller chooses here: exit has a line, and home works without one. */
   readonly listsExit: boolean;
 }
 
@@ -130,6 +132,8 @@ export interface ScreenLine {
   readonly key?: string | undefined;
   /** Works by its key, and has no line. */
   readonly hidden?: boolean;
+  /** Printed below the others on every page. */
+  readonly stays?: boolean;
 }
 
 export interface Answering {

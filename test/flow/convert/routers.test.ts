@@ -180,6 +180,44 @@ test('the words and names of a language count for its callers only', async () =>
   }
 });
 
+test('words that a menu tests beside its numbers choose its lines, those of no line choose without one, by language', async () => {
+  const menu = [
+    say('q', 'Colour?\n1. Red\n2. Blue', 'w'),
+    route(
+      'w',
+      [
+        { type: 'has_any_word', args: ['1 red crimson'], name: 'Red', next: 'red' },
+        { type: 'has_any_word', args: ['2 blue red'], name: 'Blue', next: 'blue' },
+        { type: 'has_only_phrase', args: ['not now'], name: 'Later', next: 'later' },
+        { type: 'has_beginning', args: ['sto'], name: 'Stop', next: 'no' },
+      ],
+      { asks: 'Colour', other: 'q' },
+    ),
+    ...['red', 'blue', 'later', 'no'].map((word) => say(word, `It is ${word}: @results.colour.`)),
+  ];
+  const localization = { ita: { cw0: { arguments: ['1 rosso'] } } };
+  const { flows, report } = convert(file([flow('f', menu, { localization })]));
+  assert.equal(listErrors(flows), []);
+  assert.equal(
+    report.map(({ what }) => what),
+    ['words', 'words sto'],
+  );
+  for (const [lang, answer, said] of [
+    ['eng', '1', 'It is red: 1.'],
+    ['eng', 'RED', 'It is red: 1.'],
+    ['eng', 'Blue', 'It is blue: 2.'],
+    ['eng', 'Not now', 'It is later: not now.'],
+    ['ita', 'rosso', 'It is red: 1.'],
+    ['ita', 'red', 'It is blue: 2.'],
+    ['eng', 'rosso', 'Invalid choice.'],
+    ['eng', 'stop', 'Invalid choice.'],
+  ] as const) {
+    const caller = phoneFor(flows, 'f');
+    assert.ok(!(await caller.dial({ lang })).includes('3.'), 'no line for the words of no line');
+    assert.is((await caller.say(answer)).split('\n')[0], said, `${lang} ${answer}`);
+  }
+});
+
 test('a phone number is read as in the country that the test names', async () => {
   const asks = [
     say('q', 'Phone?', 'w'),

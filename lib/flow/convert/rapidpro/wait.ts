@@ -92,20 +92,28 @@ function makeMenu(asking: AskedWait): Choose | undefined {
     findCase(router, listing ? () => key : (lang) => text[lang] ?? key, context),
   );
   if (cases.some((one) => one === undefined)) return undefined;
-  noteMenu(router, { again, context, keys: listed.map(({ key }) => key) });
+  if (!again)
+    context.onNote(
+      router.node,
+      `category ${router.otherwise.name}`,
+      'Any other answer ended the flow; a menu asks again.',
+    );
+  const words = readWords(router, { context, keys: listed.map(({ key }) => key) });
   const isKeyed = listing !== undefined && !isNumbered(listed.map(({ key }) => key));
   const unique = uniqueNames();
   const options = listed.map(({ key, text }, at): StepOption => {
     const { category } = cases[at]!;
-    const set = optionValues(asking, category, key);
-    return {
-      id: unique(makeName(category.name.toLowerCase(), 'option')),
-      text,
-      ...(isKeyed && { key }),
-      ...(Object.keys(set).length && { set }),
-      next: category.next,
-    };
+    const typed = words.get(category);
+    words.delete(category);
+    const option = makeOption(asking, { category, value: key });
+    return { ...option, id: unique(option.id), text, ...(isKeyed && { key }), ...(typed && { words: typed }) };
   });
+  // What callers may type, and no line says.
+  for (const [category, typed] of words) {
+    const [value = ''] = Object.values(typed)[0] ?? [];
+    const option = makeOption(asking, { category, value });
+    options.push({ ...option, id: unique(option.id), words: typed, hidden: true });
+  }
   return {
     kind: 'choose',
     node: router.node,
@@ -116,9 +124,14 @@ function makeMenu(asking: AskedWait): Choose | undefined {
   };
 }
 
-function optionValues({ router, context }: AskedWait, category: Category, key: string): Values {
-  const value = makeConstant(key);
-  return { ...keepResult(router, category, { context, value }), [context.answer]: key };
+function makeOption(
+  { router, context }: AskedWait,
+  { category, value }: { readonly category: Category; readonly value: string },
+): StepOption {
+  const kept = keepResult(router, category, { context, value: makeConstant(value) });
+  const set: Values = { ...kept, [context.answer]: value };
+  const id = makeName(category.name.toLowerCase(), 'option');
+  return { id, text: category.names, set, next: category.next };
 }
 
 /** The case for an answer of a menu; undefined where the words of another language lead elsewhere. */
@@ -136,30 +149,61 @@ function findCase(
 const textsIn = (lists: readonly LangList[], lang: string): readonly string[] =>
   (lists.find((list) => list.lang === lang) ?? lists[0])?.texts ?? [];
 
-const WORD_TESTS = ['has_any_word', 'has_all_words', 'has_phrase', 'has_only_phrase', 'has_only_text', 'has_beginning'];
+/** The answers that pass a test on words, each as a whole. */
+const ANSWERS: { readonly [type: string]: (text: string) => readonly string[] } = {
+  has_any_word: listWords,
+  has_all_words: (text) => [listWords(text).join(' ')],
+  has_phrase: (text) => [listWords(text).join(' ')],
+  has_only_phrase: (text) => [listWords(text).join(' ')],
+  has_only_text: (text) => [text.trim()],
+};
+const EXACT = ['has_only_phrase', 'has_only_text'];
 
-function noteMenu(
+type WordsByLang = Record<string, readonly string[]>;
+
+/** What callers may type besides `keys`, by the category that the router would choose. */
+function readWords(
   router: ProRouter,
-  { again, context, keys }: { again: Again; context: RapidProContext; keys: readonly string[] },
-): void {
+  { context, keys }: { readonly context: RapidProContext; readonly keys: readonly string[] },
+): Map<Category, WordsByLang> {
   const labels = new Set(keys.flatMap((key) => [key.toLowerCase(), ...listWords(key)]));
-  const words = router.cases
-    .filter(({ type }) => WORD_TESTS.includes(type))
-    .flatMap(({ arguments: lists }) => lists.flatMap(({ texts }) => texts.flatMap(listWords)))
-    .filter((word) => !labels.has(word));
-  if (words.length)
+  const byCategory = new Map<Category, WordsByLang>();
+  const lost = new Set<string>();
+  let isInexact = false;
+  for (const lang of context.langs)
+    for (const { type, arguments: lists } of router.cases)
+      for (const text of textsIn(lists, lang))
+        for (const word of ANSWERS[type]?.(text) ?? (type === 'has_beginning' ? listWords(text) : [])) {
+          if (labels.has(word.toLowerCase())) continue;
+          const owner = router.cases.find((one) => passesTest(one.type, word, textsIn(one.arguments, lang)) === true);
+          const words = (owner && byCategory.get(owner.category)) ?? {};
+          const list = words[lang] ?? [];
+          if (!owner || !ANSWERS[type] || !isTypable(word, text) || list.length >= WORDS_MAX) lost.add(word);
+          else if (!list.includes(word)) {
+            byCategory.set(owner.category, { ...words, [lang]: [...list, word] });
+            isInexact ||= !EXACT.includes(type);
+          }
+        }
+  if (isInexact)
     context.onNote(
       router.node,
-      `words ${[...new Set(words)].join(', ')}`,
-      'A menu takes the keys that it lists; these words are no answer any more.',
+      'words',
+      'The answer has to be the word and nothing else; the test finds it inside a sentence, too.',
     );
-  if (!again)
+  if (lost.size)
     context.onNote(
       router.node,
-      `category ${router.otherwise.name}`,
-      'Any other answer ended the flow; a menu asks again.',
+      `words ${[...lost].join(', ')}`,
+      'A menu takes the keys and words that it has; these are no answer any more.',
     );
+  return byCategory;
 }
+
+const WORDS_MAX = 50;
+const WORD_CHARS = 40;
+
+const isTypable = (word: string, text: string) =>
+  word !== '' && word.length <= WORD_CHARS && !/^\p{Nd}+$/u.test(word) && !text.includes('@');
 
 function makeAsk(asking: AskedWait): Ask {
   const { router, context, name, save, split, tellSplit, again } = asking;

@@ -134,12 +134,14 @@ function showing(said: WordsWithValues, { router, pending }: ScreenRouting, make
   return { screen: make(router.text(all.words)), values: all.values };
 }
 
-function makeOption({ id, text, key, ...way }: StepOption, router: Router): Option {
+function makeOption({ id, text, key, words, hidden, ...way }: StepOption, router: Router): Option {
   const { when, ...on } = router.way(way, NOTHING);
   return {
     id,
     text: router.text(text),
     ...(key !== undefined && { key }),
+    ...(words && { words }),
+    ...(hidden && { hidden }),
     ...(when !== undefined && { when }),
     ...on,
   };

@@ -1,6 +1,6 @@
 // Steps: the intermediate form between flows of RapidPro and screens. Steps refer to each other by key.
 
-import type { Values } from '../../format/flow.ts';
+import type { OptionWords, Values } from '../../format/flow.ts';
 
 /** A template in each language. */
 export type Words = { readonly [lang: string]: string };
@@ -32,6 +32,8 @@ export interface StepOption extends StepWay {
   readonly id: string;
   readonly text: Words;
   readonly key?: string;
+  readonly words?: OptionWords;
+  readonly hidden?: boolean;
 }
 
 /** Shows a text above the next screen, or `waits` for the caller. */

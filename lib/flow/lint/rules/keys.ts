@@ -7,11 +7,12 @@ import {
   type InputScreen,
   type Keys,
   keysOn,
-  type MenuScreen,
   type NavigationKey,
   type NavigationKeys,
+  type Screen,
 } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
+import { foldWord, listOptions, listWords, wordsIn } from '../../screens/option.ts';
 import type { Lint, LintRule, RuleFinding } from '../rule.ts';
 import { listInputs, tryAccept } from './answers.ts';
 import { mayHavePages } from './too-long.ts';
@@ -29,8 +30,16 @@ export const keyRules: readonly LintRule[] = [
         const own = ('keys' in screen && screen.keys) || {};
         const pointer = pointerTo('screens', id, 'keys');
         yield* navigationClashes(here, { own, pointer, where: ` of screen "${id}"`, isScreen: true });
-        if (screen.type === 'menu') yield* menuClashes(id, screen, here);
+        yield* optionClashes(id, screen, here);
       }
+    },
+  },
+  {
+    code: 'word-clash',
+    severity: 'error',
+    means: 'a word of an option is a number, a key of its screen, or a word of another option',
+    *find({ flow, keys, langs }) {
+      for (const [id, screen] of Object.entries(flow.screens)) yield* wordClashes(id, screen, { keys, langs });
     },
   },
   {
@@ -97,16 +106,54 @@ function* waitClash({ screens }: Flow, { exit }: Keys): Iterable<RuleFinding> {
 }
 
 // Numbers are given past all keys, so only keys that the author wrote can clash.
-function* menuClashes(id: string, { options }: MenuScreen, keys: Keys): Iterable<RuleFinding> {
+function* optionClashes(id: string, screen: Screen, keys: Keys): Iterable<RuleFinding> {
   const uses = new Map<string, string>();
   for (const name of NAVIGATION) if (keys[name] !== false) uses.set(toAsciiDigits(keys[name]), `the key ${name}`);
-  for (const [at, option] of options.entries()) {
+  for (const [at, option] of listOptions(screen).entries()) {
     if (option.key === undefined) continue;
     const other = uses.get(toAsciiDigits(option.key));
     const pointer = pointerTo('screens', id, 'options', at, 'key');
-    const message = `Option "${option.id}" of menu "${id}" has the key "${option.key}", which is ${other} too.`;
+    const message = `Option "${option.id}" of ${screen.type} "${id}" has the key "${option.key}", which is ${other} too.`;
     if (other) yield { pointer, message, fix: `Give option "${option.id}" another key than "${option.key}".` };
     uses.set(toAsciiDigits(option.key), `the key of option "${option.id}"`);
+  }
+}
+
+const ONLY_DIGITS = /^\d+$/;
+
+/** Keys and numbers come before words. Of two options with the same word, one that is shown alone still has it. */
+function* wordClashes(
+  id: string,
+  screen: Screen,
+  { keys, langs }: { readonly keys: Keys; readonly langs: readonly string[] },
+): Iterable<RuleFinding> {
+  const options = listOptions(screen);
+  const taken = new Map<string, string>();
+  for (const [name, key] of Object.entries(keysOn(screen, keys)))
+    if (key !== false) taken.set(foldWord(toAsciiDigits(key)), `is the key ${name}`);
+  for (const { id: owner, key } of options)
+    if (key !== undefined) taken.set(foldWord(toAsciiDigits(key)), `is the key of option "${owner}"`);
+  for (const [at, { id: option, words, when }] of options.entries()) {
+    if (!words) continue;
+    for (const [lang, list] of listWords(words)) {
+      for (const [place, word] of list.entries()) {
+        const typed = foldWord(toAsciiDigits(word));
+        const isTwin = (other: (typeof options)[number]) =>
+          other.words !== undefined &&
+          (when === undefined || other.when === undefined) &&
+          (lang === undefined ? langs : [lang]).some((one) => wordsIn(other.words!, one).map(foldWord).includes(typed));
+        const twin = options.slice(0, at).find(isTwin);
+        const why = ONLY_DIGITS.test(typed)
+          ? 'is a number, and numbers choose lines'
+          : typed === ''
+            ? 'is empty'
+            : (taken.get(typed) ?? (twin && `is a word of option "${twin.id}", too`));
+        if (why === undefined) continue;
+        const message = `Option "${option}" of ${screen.type} "${id}" has the word ${JSON.stringify(word)}, which ${why}.`;
+        const steps = ['screens', id, 'options', at, 'words', ...(lang === undefined ? [] : [lang]), place];
+        yield { pointer: pointerTo(...steps), message, fix: `Remove ${JSON.stringify(word)}, or write another word.` };
+      }
+    }
   }
 }
 

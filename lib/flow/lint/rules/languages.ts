@@ -6,6 +6,7 @@ import { findExitScreen, type Screen } from '../../format/flow.ts';
 import { capitalize, describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { isInteractive } from '../../screens/kinds.ts';
+import { listOptions, listWords } from '../../screens/option.ts';
 import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 
 export const languageRules: readonly LintRule[] = [
@@ -29,13 +30,22 @@ export const languageRules: readonly LintRule[] = [
     code: 'unknown-lang',
     severity: 'warning',
     means: 'a text is in a language that the flow does not list',
-    *find({ parts, langs, nearest }) {
+    *find({ flow, parts, langs, nearest }) {
       for (const { pointer, lang } of parts.wordings) {
         if (lang === undefined || langs.includes(lang)) continue;
         const message = `${capitalize(describePlace(pointer))} is never shown: "${lang}" is not in "langs" (${langs.join(', ')}).`;
         const fix = `Add "${lang}" to "langs", or remove this text.`;
         yield { pointer, at: 'key', message: message + didYouMean(nearest(lang, langs)), fix };
       }
+      for (const [id, screen] of Object.entries(flow.screens))
+        for (const [at, { words = [] }] of listOptions(screen).entries())
+          for (const [lang] of listWords(words)) {
+            if (lang === undefined || langs.includes(lang)) continue;
+            const pointer = pointerTo('screens', id, 'options', at, 'words', lang);
+            const message = `${capitalize(describePlace(pointer))} are never read: "${lang}" is not in "langs" (${langs.join(', ')}).`;
+            const fix = `Add "${lang}" to "langs", or remove these words.`;
+            yield { pointer, at: 'key', message: message + didYouMean(nearest(lang, langs)), fix };
+          }
     },
   },
   {
@@ -154,6 +164,7 @@ function listDefaultWords({ flow, keys, graph }: Lint): DefaultWord[] {
     more: asks && keys.more !== false,
     exit: asks && keys.exit !== false,
     invalid: hasScreen((one) => (one.type === 'menu' || one.type === 'list') && one.error === undefined),
+    refused: hasScreen((one) => one.type === 'input' && one.accept !== undefined && one.error === undefined),
     goodbye: asks && keys.exit !== false && findExitScreen(flow) === undefined,
     wait: hasScreen(({ type }) => type === 'call'),
   };

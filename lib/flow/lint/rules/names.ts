@@ -7,6 +7,7 @@ import { type Flow, isName, listFlowsBelow } from '../../format/flow.ts';
 import { LOCAL_NAMES } from '../../format/names.ts';
 import { capitalize, describePlace } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
+import { listOptions } from '../../screens/option.ts';
 import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 
 interface Named {
@@ -135,8 +136,7 @@ function* listNames(flow: Flow): Iterable<Named> {
     yield { what: 'variable', name, pointer: pointerTo('vars', name), isKey: true };
   for (const [id, screen] of Object.entries(flow.screens)) {
     yield { what: 'screen', name: id, pointer: pointerTo('screens', id), isKey: true };
-    if (screen.type !== 'menu') continue;
-    for (const [at, option] of screen.options.entries())
+    for (const [at, option] of listOptions(screen).entries())
       yield { what: 'option', name: option.id, pointer: pointerTo('screens', id, 'options', at, 'id'), isKey: false };
   }
 }

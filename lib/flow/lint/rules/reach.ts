@@ -3,6 +3,7 @@
 import { keysOn } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
 import { isInteractive } from '../../screens/kinds.ts';
+import { listOptions } from '../../screens/option.ts';
 import {
   formatNames,
   type Graph,
@@ -62,12 +63,12 @@ const ONE_LANGUAGE = /^\s*lang\s*==\s*(['"])([A-Za-z-]+)\1\s*$/;
 // An option shown in one language only that has texts in others. Only recognizes `lang == 'x'`.
 function* findUnreadTexts({ flow, langs }: Lint): Iterable<RuleFinding> {
   for (const [id, screen] of Object.entries(flow.screens))
-    for (const [at, { id: option, when = '', text }] of (screen.type === 'menu' ? screen.options : []).entries()) {
+    for (const [at, { id: option, when = '', text }] of listOptions(screen).entries()) {
       const only = ONE_LANGUAGE.exec(when)?.[2];
       if (only === undefined || typeof text === 'string' || !langs.includes(only)) continue;
       for (const lang of Object.keys(text)) {
         if (lang === only || !langs.includes(lang)) continue;
-        const message = `No caller who reads "${lang}" sees option "${option}" of menu "${id}": its "when" asks for "${only}".`;
+        const message = `No caller who reads "${lang}" sees option "${option}" of ${screen.type} "${id}": its "when" asks for "${only}".`;
         const fix = 'Correct "when", or write the text once, without languages.';
         yield { pointer: pointerTo('screens', id, 'options', at, 'text', lang), at: 'key', message, fix };
       }

@@ -110,20 +110,24 @@ function* checkScreen(room: SizeCheck, { id, screen, values }: SampleScreen): It
 }
 
 const ROWS = '_rows';
+/** More than a page of rows. */
+const MANY_ROWS = 99;
 
 function* checkList(
   room: SizeCheck,
   { id, screen, values }: SampleScreen & { screen: ListScreen },
 ): Iterable<RuleFinding> {
   const { row = null, ...rest } = values as JsonObject;
-  const showing = (rows: number, text: Text) => {
-    const { empty: _, ...bare } = screen;
-    const behaviour = KINDS.list.behaviour({ ...bare, text, items: ROWS }, room.scope);
+  const showing = (rows: number, change: Pick<ListScreen, 'text' | 'options'>) => {
+    const { empty: _, ...bare } = KINDS.list.largest!(screen);
+    const behaviour = KINDS.list.behaviour({ ...bare, ...change, items: ROWS }, room.scope);
     return { id, screen, shown: behaviour, values: { ...rest, [ROWS]: Array(rows).fill(row) } };
   };
-  yield* checkPages(room, { ...showing(0, screen.text), pointer: pointerTo('screens', id, 'text') });
+  const { text } = screen;
+  yield* checkPages(room, { ...showing(0, { text }), pointer: pointerTo('screens', id, 'text') });
+  yield* checkBelow(room, showing(MANY_ROWS, { text }));
   // Two rows fit two pages, unless one of them has to be split.
-  const pages = countPages(room, { ...showing(2, ''), bad: 0 });
+  const pages = countPages(room, { ...showing(2, { text: '', options: [] }), bad: 0 });
   if (pages.count <= 2) return;
   const message = `A row of list "${id}" is longer than a screen${pages.where} when its values are at their longest.`;
   const fix = `Shorten the row of "${id}": {{row.label|trunc:14}} prints at most 14 characters.`;
@@ -143,14 +147,39 @@ function* checkPages(room: SizeCheck, sample: ShownSample & { pointer: string })
   yield { pointer, message, fix };
 }
 
-function countPages(
-  { lint, scope, chars }: SizeCheck,
-  { id, screen, shown, values, bad }: ShownSample & { bad: number },
-) {
+// Options that are too long come once, after the last row.
+function* checkBelow(room: SizeCheck, sample: ShownSample): Iterable<RuleFinding> {
+  const { id, screen, shown } = sample;
+  for (const lang of room.lint.langs) {
+    const context = sampleContext(room, sample, { lang, bad: 0 });
+    const below = shown.lines!(context).filter(({ stays }) => stays);
+    const [first] = below.length
+      ? screenPages({ path: id, prefix: '', screen, scope: room.scope, behaviour: shown }, context)
+      : [];
+    if (!first || below.every(({ hidden, text }) => hidden || first.text.includes(text.render(context, lang))))
+      continue;
+    const message = `The options of the list "${id}" leave too little room for its rows${inLanguage(room.lint, lang)}: they come on the last page only.`;
+    const fix = 'Shorten their texts, or offer fewer of them.';
+    yield { pointer: pointerTo('screens', id, 'options'), message, fix };
+    return;
+  }
+}
+
+function sampleContext(
+  { lint }: SizeCheck,
+  { id, values }: SampleScreen,
+  { lang, bad }: { lang: string; bad: number },
+): JsonObject {
   const stack = Array<string>(lint.graph.depth.get(id) ?? 0).fill(id);
+  return { ...values, lang, $stack: stack, $page: 0, $bad: bad };
+}
+
+function countPages(room: SizeCheck, { bad, ...sample }: ShownSample & { bad: number }) {
+  const { lint, scope, chars } = room;
+  const { id, screen, shown } = sample;
   let [count, worst, held] = [0, lint.langs[0]!, chars];
   for (const lang of lint.langs) {
-    const context = { ...values, lang, $stack: stack, $page: 0, $bad: bad };
+    const context = sampleContext(room, sample, { lang, bad });
     const pages = screenPages({ path: id, prefix: '', screen, scope, behaviour: shown }, context);
     const isWide = pages.some(({ text }) => nonGsm7(text).length > 0);
     if (pages.length > count) [count, worst, held] = [pages.length, lang, isWide ? ucs2Units(chars) : chars];

@@ -3,6 +3,7 @@
 import type { Option, Text } from '../../format/flow.ts';
 import { capitalize, describePlace, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
+import { listOptions, nameOption } from '../../screens/option.ts';
 import type { LintRule } from '../rule.ts';
 
 export const wayRules: readonly LintRule[] = [
@@ -94,14 +95,52 @@ export const wayRules: readonly LintRule[] = [
     },
   },
   {
+    code: 'dup-option',
+    severity: 'error',
+    means: 'two options of a screen have the same id',
+    *find({ flow }) {
+      for (const [owner, screen] of Object.entries(flow.screens)) {
+        const options = listOptions(screen);
+        // What choosing a row of a list is called.
+        const ids = [...(screen.type === 'list' && screen.pick ? ['pick'] : []), ...options.map(({ id }) => id)];
+        const before = ids.length - options.length;
+        for (const [at, option] of options.entries()) {
+          const twin = ids.indexOf(option.id);
+          if (twin === at + before) continue;
+          const message =
+            twin < before
+              ? `The list "${owner}" has an option with the id "pick", which is what choosing a row is called.`
+              : `The ${screen.type} "${owner}" has two options with the id "${option.id}"; only one could be chosen.`;
+          const name = nameOption(option);
+          const mend = name !== undefined && !ids.includes(name) && { mend: { text: JSON.stringify(name) } };
+          const fix = `Rename ${twin < before ? 'the' : 'one'} option "${option.id}".`;
+          yield { pointer: pointerTo('screens', owner, 'options', at, 'id'), message, fix, ...mend };
+        }
+      }
+    },
+  },
+  {
+    code: 'hidden-without-key',
+    severity: 'error',
+    means: 'a hidden option has neither a key nor words, so callers cannot choose it',
+    *find({ flow }) {
+      for (const [owner, screen] of Object.entries(flow.screens))
+        for (const [at, { id, key, words, hidden }] of listOptions(screen).entries()) {
+          if (!hidden || key !== undefined || words) continue;
+          const message = `Option "${id}" of ${screen.type} "${owner}" is hidden and has no "key".`;
+          const fix = `Add "key": "*", or any other key, or "words" to "${id}"; or remove "hidden".`;
+          yield { pointer: pointerTo('screens', owner, 'options', at, 'hidden'), message, fix };
+        }
+    },
+  },
+  {
     code: 'same-words',
     severity: 'warning',
-    means: 'two options of a menu have the same text',
+    means: 'two options of a screen have the same text',
     *find({ flow, langs }) {
       for (const [id, screen] of Object.entries(flow.screens)) {
-        if (screen.type !== 'menu') continue;
         // Options with conditions may exclude each other.
-        const shown = [...screen.options.entries()].filter(
+        const shown = [...listOptions(screen).entries()].filter(
           ([, { when, hidden: isHidden }]) => when === undefined && !isHidden,
         );
         for (const [place, [at, option]] of shown.entries()) {
@@ -113,7 +152,7 @@ export const wayRules: readonly LintRule[] = [
           const lang = twin && langs.find((one) => isTwin(one, twin.text));
           if (lang === undefined) continue;
           const words = showValue(readWords(option.text, lang));
-          const message = `Options "${twin!.id}" and "${option.id}" of menu "${id}" both say ${words}.`;
+          const message = `Options "${twin!.id}" and "${option.id}" of ${screen.type} "${id}" both say ${words}.`;
           const fix = 'Write for one of them what it does otherwise, or remove it.';
           yield { pointer: pointerTo('screens', id, 'options', at, 'text'), message, fix };
         }
@@ -123,14 +162,15 @@ export const wayRules: readonly LintRule[] = [
   {
     code: 'typed-number',
     severity: 'warning',
-    means: 'the text of an option starts with its number, which the menu prints anyway',
+    means: 'the text of an option starts with its number, which the screen prints anyway',
     *find({ flow, parts }) {
       for (const { pointer, source } of parts.wordings) {
         const [, id, at] = /^\/screens\/([^/]+)\/options\/(\d+)\/text(?:\/|$)/.exec(pointer) ?? [];
         const [typed, number] = NUMBERED.exec(source) ?? [];
         const screen = id === undefined ? undefined : flow.screens[id];
-        if (typed === undefined || screen?.type !== 'menu' || number !== readNumber(screen.options, Number(at)))
-          continue;
+        // Below rows to choose from, numbers are known at run time only.
+        if (typed === undefined || !screen || (screen.type === 'list' && screen.pick)) continue;
+        if (number !== readNumber(listOptions(screen), Number(at))) continue;
         const message = `${capitalize(describePlace(pointer))} begins with ${showValue(typed)}: callers read "${number}. ${source}".`;
         yield { pointer, at: 0, message, fix: `Remove ${showValue(typed)}.`, mend: { old: typed, text: '' } };
       }
