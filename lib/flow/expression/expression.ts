@@ -15,11 +15,11 @@ import { requireGiven } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { Calendar } from './days.ts';
 import { ARITHMETIC } from './decimal.ts';
-import { FUNCTIONS, isIn, isSame } from './functions.ts';
+import { FUNCTIONS, isIn } from './functions.ts';
 import type { BinarySign } from './operators.ts';
 import { type Node, parseExpression } from './parse.ts';
 import { expressionError } from './tokens.ts';
-import { element, isRefusedName, member, nameKind } from './values.ts';
+import { element, isRefusedName, isSame, member, nameKind } from './values.ts';
 
 /** A compiled expression of a flow. */
 export interface Expression {

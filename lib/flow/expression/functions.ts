@@ -207,11 +207,6 @@ export function listWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{M}\p{L}\p{N}_']+|\p{S}/gu) ?? [];
 }
 
-/** Whether both are the same plain value. No conversion; lists and objects are never equal, not even to themselves. */
-export function isSame(left: Json, right: Json): boolean {
-  return left === right && (typeof left !== 'object' || left === null);
-}
-
 /** Whether `part` is an element of the list or a substring of the text `whole`; false for anything else. */
 export function isIn(part: Json, whole: Json): boolean {
   if (Array.isArray(whole)) return (typeof part !== 'object' || part === null) && whole.includes(part);

@@ -1,10 +1,10 @@
 // Functions that build lists step by step, such as a cart, and sum them up. Lists are copied, never changed in place.
 
-import type { Json, JsonObject } from '../../json/json.ts';
+import type { Json } from '../../json/json.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { ARITHMETIC } from './decimal.ts';
 import type { ExpressionFunction, Refuse } from './described.ts';
-import { isRefusedName, nameKind } from './values.ts';
+import { isRefusedName, isSame, member, nameKind } from './values.ts';
 
 const CART = [
   { name: 'Maize', total: 2.2 },
@@ -28,15 +28,37 @@ export const LIST_FUNCTIONS = {
       return [...elements, value];
     },
   },
+  find: {
+    usage: 'find(list, field, value)',
+    doc: 'The first object of the list whose field is the same plain value; null when there is none.',
+    args: { list: 'a list; anything else is an error', field: 'the name of a field', value: 'any value' },
+    examples: [
+      ["find(cart, 'name', 'Hoe')", { name: 'Hoe', total: 3.5 }, { cart: CART }],
+      ["find(cart, 'name', 'Rake')", null, { cart: CART }],
+    ],
+    arity: [3, 3],
+    call: ([list = null, field = null, value = null], refuse) =>
+      requireList('find', list, refuse).find((element) => isSame(readField(element, field), value)) ?? null,
+  },
   without: {
-    usage: 'without(list, position)',
-    doc: 'The list without the element at this position, which begins at 0; the same list when there is none.',
-    args: { list: 'a list; anything else is an error', position: 'a number; anything else is an error' },
-    examples: [['without(basket, 0)', ['bread'], { basket: ['milk', 'bread'] }]],
-    arity: [2, 2],
-    call: ([list = null, position = null], refuse) => {
-      if (typeof position !== 'number') return refuse(`without takes a position, not ${nameKind(position)}.`);
-      return requireList('without', list, refuse).filter((_, at) => at !== position);
+    usage: 'without(list, position) or without(list, field, value)',
+    doc: 'The list without the element at this position, which begins at 0, or without the objects whose field is the same plain value.',
+    args: {
+      list: 'a list; anything else is an error',
+      position: 'a number; anything else is an error',
+      field: 'the name of a field',
+      value: 'any value',
+    },
+    examples: [
+      ['without(basket, 0)', ['bread'], { basket: ['milk', 'bread'] }],
+      ["without(cart, 'name', line.name)", [{ name: 'Hoe', total: 3.5 }], { cart: CART, line: CART[0]! }],
+    ],
+    arity: [2, 3],
+    call: ([list = null, place = null, value], refuse) => {
+      const elements = requireList('without', list, refuse);
+      if (value !== undefined) return elements.filter((element) => !isSame(readField(element, place), value));
+      if (typeof place !== 'number') return refuse(`without takes a position, not ${nameKind(place)}.`);
+      return elements.filter((_, at) => at !== place);
     },
   },
   sum: {
@@ -91,9 +113,4 @@ function requireList(name: string, value: Json, refuse: Refuse): readonly Json[]
   return Array.isArray(value) ? value : refuse(`${name} takes a list, not ${nameKind(value)}.`);
 }
 
-function readField(element: Json, field: Json): Json {
-  const isObject = typeof element === 'object' && element !== null && !Array.isArray(element);
-  return isObject && typeof field === 'string' && Object.hasOwn(element, field)
-    ? ((element as JsonObject)[field] ?? null)
-    : null;
-}
+const readField = (element: Json, field: Json): Json => (typeof field === 'string' ? member(element, field) : null);

@@ -181,3 +181,8 @@ export function countCharacters(text: string): number {
   for (let at = 0; at < text.length; at++) if (text.codePointAt(at)! > 0xffff) pairs++;
   return text.length - pairs;
 }
+
+/** Whether both are the same plain value. No conversion; lists and objects are never equal, not even to themselves. */
+export function isSame(left: Json, right: Json): boolean {
+  return left === right && (typeof left !== 'object' || left === null);
+}

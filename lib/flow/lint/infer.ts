@@ -214,6 +214,7 @@ const GIVES: { readonly [name in FunctionName]: Shape } = {
   words: TEXT,
   findNumber: NUMBER,
   append: LIST,
+  find: UNKNOWN,
   without: LIST,
   sum: NUMBER,
   object: { kind: 'object', isSure: true },
@@ -245,7 +246,7 @@ function callShape({ name, args, at }: Extract<Node, { kind: 'call' }>, reading:
       fix: adviseArgument(args[index]!, shape, takes),
     });
   }
-  return GIVES[name];
+  return name === 'find' && whole?.kind === 'list' ? whole.of : GIVES[name];
 }
 
 function adviseArgument(node: Node, { kind }: KnownShape, takes: readonly KnownShape['kind'][]): string {

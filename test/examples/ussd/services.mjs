@@ -1,0 +1,221 @@
+// The back office of the example menus, in memory: everything that their call screens ask. A deed is done once for each idempotency key
+// and noted in a journal; a question changes nothing.
+
+const CITIZENS = '+254700000101';
+const NEWS = [
+  {
+    en: 'Ward meeting on Friday at 14:00',
+    sw: 'Mkutano wa kata Ijumaa saa nane',
+    fr: 'Réunion du quartier vendredi à 14 h',
+  },
+  { en: 'Water comes on Monday', sw: 'Maji yanakuja Jumatatu', fr: 'Eau lundi' },
+];
+
+/** The citizens' desk of a ward. */
+function desk({ deed }) {
+  const citizens = new Set([CITIZENS]);
+  let issues = 0;
+  return {
+    'desk.register': deed(({ phone }) => {
+      if (citizens.has(phone)) return { ok: false };
+      citizens.add(phone);
+      return { ok: true, number: `C${citizens.size}` };
+    }),
+    'desk.report': deed(() => ({ number: `I${++issues}` })),
+    'desk.news': () => ({ items: NEWS }),
+  };
+}
+
+const LECTURER = '+250788000001';
+const STUDENTS = [
+  { id: 7, name: 'Marie Uwase', phone: '+250788000002' },
+  { id: 8, name: 'Eric Mugabo', phone: '+250788000003' },
+];
+
+/** Marks of a college, and appeals against them. */
+function marks({ deed }) {
+  const students = STUDENTS.map((one) => ({ ...one }));
+  const modules = [
+    { id: 1, name: 'Web design' },
+    { id: 2, name: 'Databases' },
+  ];
+  const given = [
+    { student: 7, module: 1, mark: 87.5 },
+    { student: 7, module: 2, mark: 40 },
+  ];
+  const appeals = [];
+  const nameOf = (list, id) => list.find((one) => one.id === id)?.name ?? '';
+  return {
+    'marks.who': ({ phone }) => {
+      if (phone === LECTURER) return { role: 'lecturer' };
+      const student = students.find((one) => one.phone === phone);
+      return student ? { role: 'student', id: student.id, name: student.name } : { role: 'nobody' };
+    },
+    'marks.register': deed(({ phone, number }) => {
+      const student = students.find(({ id }) => `ST${String(id).padStart(4, '0')}` === number.toUpperCase());
+      if (!student) return { ok: false, reason: 'unknown' };
+      if (student.phone !== phone && student.id !== 8) return { ok: false, reason: 'used' };
+      student.phone = phone;
+      return { ok: true };
+    }),
+    'marks.of': ({ student }) => ({
+      items: given
+        .filter((one) => one.student === student)
+        .map((one) => ({ module: one.module, name: nameOf(modules, one.module), mark: one.mark })),
+    }),
+    'marks.students': () => ({ items: students.map(({ id, name }) => ({ id, name })) }),
+    'marks.modules': () => ({ items: modules.map((one) => ({ ...one })) }),
+    'marks.appeals': ({ student }) => ({
+      items: appeals
+        .filter((one) => student === undefined || student === null || one.student === student)
+        .map((one) => ({ ...one, name: nameOf(students, one.student), module: nameOf(modules, one.module) })),
+    }),
+    'marks.appeal': deed(({ student, module, reason }) => {
+      if (appeals.some((one) => one.student === student && one.module === module)) return { ok: false };
+      appeals.push({ id: appeals.length + 1, student, module, reason, status: 'pending' });
+      return { ok: true };
+    }),
+    'marks.withdraw': deed(({ appeal }) => {
+      const at = appeals.findIndex(({ id }) => id === appeal);
+      if (at >= 0) appeals.splice(at, 1);
+      return { ok: at >= 0 };
+    }),
+    'marks.decide': deed(({ appeal, status }) => {
+      const one = appeals.find(({ id }) => id === appeal);
+      if (one) one.status = status;
+      return { ok: one !== undefined };
+    }),
+    'marks.give': deed(({ student, module, mark }) => {
+      given.push({ student, module, mark });
+      return { ok: true };
+    }),
+    'marks.addModule': deed(({ name }) => {
+      modules.push({ id: modules.length + 1, name });
+      return { ok: true };
+    }),
+  };
+}
+
+const CATEGORIES = ['Best new singer', 'Best gospel song', 'Best dancer', 'Best radio voice', 'Best comedian'].concat(
+  Array.from({ length: 11 }, (_, at) => `Best of village ${at + 1}`),
+);
+const CANDIDATES = ['Chebet Rotich', 'Kip Koech', 'Naliaka Wafula'];
+
+/** Votes for the stars of a region: one for each phone and category. */
+function awards({ deed }) {
+  const votes = new Map();
+  const count = (category) => [...votes.keys()].filter((key) => key.endsWith(` ${category}`)).length;
+  const categories = CATEGORIES.map((name, at) => ({ id: at + 1, name }));
+  return {
+    'awards.categories': () => ({ items: categories }),
+    'awards.candidates': ({ category }) => ({
+      // Nobody stands in the last category.
+      items: category === categories.length ? [] : CANDIDATES.map((name, at) => ({ id: category * 10 + at, name })),
+    }),
+    'awards.vote': deed(({ phone, category, candidate }) => {
+      const key = `${phone} ${category}`;
+      if (votes.has(key)) return { ok: false };
+      votes.set(key, candidate);
+      return { ok: true };
+    }),
+    'awards.results': () => ({
+      items: categories.map(({ id, name }) => ({ name, votes: count(id) })).filter((one) => one.votes > 0),
+    }),
+  };
+}
+
+/** Crop insurance: premiums are 5 % of what is covered. */
+function crop({ deed }) {
+  const farmers = new Map([
+    ['+254712000001', { county: 'Nakuru', policies: [], claims: [{ status: 'PAID', amount: 20_000 }] }],
+  ]);
+  return {
+    'crop.farmer': ({ phone }) => ({ found: farmers.has(phone), ...farmers.get(phone) }),
+    'crop.register': deed(({ phone, county }) => {
+      farmers.set(phone, { county, policies: [], claims: [] });
+      return { ok: true };
+    }),
+    'crop.quote': ({ cover }) => ({ premium: cover / 20, days: 180 }),
+    'crop.insure': deed(({ phone, crop: plant, cover, from, to }) => {
+      const policy = { number: `P${farmers.get(phone).policies.length + 1}`, crop: plant, cover, from, to };
+      farmers.get(phone).policies.push(policy);
+      return policy;
+    }),
+  };
+}
+
+/** Buses of the next days; one seat can be booked once. */
+function bus({ deed }) {
+  const buses = [
+    { id: 3, route: 'Kampala - Gulu', leaves: '2026-12-01T03:00:00Z', seats: 50, price: 25_000, crew: '+256772000009' },
+    {
+      id: 4,
+      route: 'Kampala - Jinja',
+      leaves: '2026-12-02T04:30:00Z',
+      seats: 14,
+      price: 15_000,
+      crew: '+256772000009',
+    },
+  ];
+  const bookings = [{ code: 'AA11BB', bus: 3, seat: 7, phone: '+256772000008', status: 'paid' }];
+  const taken = (id) => bookings.filter((one) => one.bus === id && one.status !== 'cancelled');
+  const describe = (one) => {
+    const { route, leaves, seats, price } = buses.find(({ id }) => id === one.bus);
+    return { ...one, route, leaves, seats, price };
+  };
+  return {
+    'bus.list': () => ({
+      items: buses.filter(({ gone }) => !gone).map((one) => ({ ...one, left: one.seats - taken(one.id).length })),
+    }),
+    'bus.book': deed(({ phone, bus: id, seat }) => {
+      if (taken(id).some((one) => one.seat === seat)) return { ok: false };
+      const booking = { code: `AA${20 + bookings.length}BB`, bus: id, seat, phone, status: 'booked' };
+      bookings.push(booking);
+      return { ok: true, code: booking.code };
+    }),
+    'bus.find': ({ code }) => {
+      const booking = bookings.find((one) => one.code === code);
+      return booking ? { found: true, ...describe(booking) } : { found: false };
+    },
+    'bus.pay': deed(({ code }) => {
+      bookings.find((one) => one.code === code).status = 'paid';
+      return { ok: true };
+    }),
+    'bus.cancel': deed(({ code }) => {
+      bookings.find((one) => one.code === code).status = 'cancelled';
+      return { ok: true };
+    }),
+    'bus.crew': ({ phone }) => ({ items: buses.filter((one) => one.crew === phone && !one.gone) }),
+    'bus.passengers': ({ bus: id }) => ({
+      items: taken(id)
+        .map(({ seat, phone, status }) => ({ seat, phone, status }))
+        .sort((a, b) => a.seat - b.seat),
+    }),
+    'bus.depart': deed(({ bus: id }) => {
+      buses.find((one) => one.id === id).gone = true;
+      return { ok: true };
+    }),
+  };
+}
+
+const PARTS = [desk, marks, awards, crop, bus];
+
+/** A back office that knows nobody yet, with its journal: each deed once, in order. */
+export function backOffice() {
+  const journal = [];
+  const done = new Map();
+  const services = {};
+  for (const part of PARTS)
+    for (const [name, work] of Object.entries(part({ deed: (does) => Object.assign(does, { isDeed: true }) })))
+      services[name] = async (input, { idempotencyKey }) => {
+        if (!work.isDeed) return work(input);
+        if (!done.has(idempotencyKey)) {
+          done.set(idempotencyKey, work(input));
+          journal.push({ service: name, key: idempotencyKey, input });
+        }
+        return done.get(idempotencyKey);
+      };
+  return { services, journal };
+}
+
+export default backOffice().services;
