@@ -24,6 +24,8 @@ export interface MenuImplementations {
   holds(condition: string, scope: MenuValues): boolean;
   /** New values by name, as the flow's variables may hold them; expressions and texts are those of the flow `by`, @default the same. */
   evaluate(values: MenuValues, scope: MenuValues, flow: string, by?: string): MenuValues;
+  /** These values over these variables, as a service gets them. */
+  read(values: MenuValues, scope: MenuValues, flow: string): MenuValues;
   /** The value as that variable of the flow may hold it: cut to its declared size. */
   fit(flow: string, variable: string, value: Data): Data;
 }
@@ -66,6 +68,13 @@ export interface Enter {
   readonly by?: string;
   /** Nothing lies behind its first screen. */
   readonly barrier?: boolean;
+}
+
+/** Parameters of the action `after`: calls of services after the reply. */
+export interface After {
+  /** The flow that the values are written in. */
+  readonly of: string;
+  readonly tasks: readonly { readonly id: string; readonly service: string; readonly with: MenuValues }[];
 }
 
 /** Parameters of the guard `when`: an expression of the flow. */

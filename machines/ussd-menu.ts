@@ -3,7 +3,7 @@
 //
 // Pure: lib provides expressions and the sizes of variables.
 
-import { assign, type PromiseActorLogic, raise, setup } from 'xstate';
+import { assign, enqueueActions, type PromiseActorLogic, raise, setup } from 'xstate';
 import {
   changeBy,
   changeForGood,
@@ -19,6 +19,7 @@ import {
   stepBackTo,
 } from './menu-history.ts';
 import type {
+  After,
   Condition,
   Data,
   Enter,
@@ -34,12 +35,21 @@ const BAD_MAX = 99;
 /** Named by the author of a flow; the engine makes the calls. */
 type Services = { readonly [name: string]: PromiseActorLogic<Data, MenuValues> };
 
+interface Task {
+  readonly id: string;
+  readonly service: string;
+  readonly input: MenuValues;
+}
+
+// The types of setup() know no action of its own inside another one.
+type EnqueueTask = (action: { readonly type: 'task'; readonly params: Task }) => void;
+
 type ResultParams = Condition & Pick<Leave, 'of' | 'save'>;
 
 /**
  * The guards and actions of menus, for the config of a compiled flow: `menuVocabulary(implementations).createMachine(config)`.
  * @example
- * const vocabulary = menuVocabulary({ holds: () => true, evaluate: (values) => values, fit: (_flow, _name, value) => value });
+ * const vocabulary = menuVocabulary({ holds: () => true, evaluate: (values) => values, fit: (_flow, _name, value) => value, read: (values) => values });
  * typeof vocabulary.createMachine; // → 'function'
  */
 export function menuVocabulary(implementations: MenuImplementations) {
@@ -126,6 +136,16 @@ export function menuVocabulary(implementations: MenuImplementations) {
       output: assign(({ context }, { of, values }: { readonly of: string; readonly values: MenuValues }) => ({
         $output: implementations.evaluate(values, context, of),
       })),
+      /** Services are called once the reply is stored, with the values of now. */
+      after: enqueueActions(({ context, enqueue }, { of, tasks }: After) => {
+        for (const { id, service, with: values } of tasks)
+          (enqueue as unknown as EnqueueTask)({
+            type: 'task',
+            params: { id, service, input: implementations.read(values, context, of) },
+          });
+      }),
+      /** For the engine, which makes the call. */
+      task: (_, _params: Task) => {},
       /** The called flow has ended: the ways of the screen that called it decide where it goes on. */
       return: raise(({ context }) => ({ type: `return.${readFrames(context).at(-1)!.$at as string}` }) as const),
       /** The caller's variables are back. */
@@ -148,7 +168,12 @@ const dataIn = (event: MenuEvent, field: 'value' | 'output' | 'error'): Data =>
   (event as { readonly [field: string]: Data | undefined })[field] ?? null;
 
 // Without expressions and variables: to look at, to draw, to edit.
-const LOOK: MenuImplementations = { holds: () => true, evaluate: () => ({}), fit: (_flow, _variable, value) => value };
+const LOOK: MenuImplementations = {
+  holds: () => true,
+  evaluate: () => ({}),
+  read: () => ({}),
+  fit: (_flow, _variable, value) => value,
+};
 
 /** A menu with a screen of each kind that waits or calls, exactly as its flow is compiled. */
 export const ussdMenu = menuVocabulary(LOOK).createMachine({

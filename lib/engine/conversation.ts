@@ -34,6 +34,14 @@ export interface CallPolicy {
   readonly secret: boolean;
 }
 
+/** How a task is done: a call of a service after the reply. */
+export interface TaskPolicy {
+  /** Milliseconds for one try. */
+  readonly timeoutMs: number;
+  /** Failed tries after which it is given up. */
+  readonly failuresMax: number;
+}
+
 export interface ShownForms {
   /** The type of an event, where it may hold what was typed. @default as it is */
   event?(type: string): string;
@@ -75,6 +83,8 @@ export interface Conversation {
   /** The context without secrets, as it may be stored. */
   redact(context: JsonObject, prove: Prove): JsonObject;
   callPolicy(id: string): CallPolicy;
+  /** How a task is done that the machine asks for by the action `task`. Without it there are none. */
+  taskPolicy?(id: string): TaskPolicy;
   /**
    * The code with which a call fails whose good answer the machine throws on. Without it the machine fails, as an actor of XState
    * does: it is never told that a call has failed which has not.

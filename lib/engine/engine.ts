@@ -65,11 +65,11 @@ export interface EngineProblem {
   /**
    * `service`: a try of a call failed, with `error`; the session goes on as its flow or machine says. `machine`: a guard, action or
    * output threw `error` on an answer or a timer, or nothing takes the failure of a call; the machine has failed, or its flow
-   * goes on with `fail`.
+   * goes on with `fail`. `task`: what was to be done after the reply is given up, after `error`.
    */
-  readonly reason: RecordProblem | 'background' | 'service' | 'machine';
+  readonly reason: RecordProblem | 'background' | 'service' | 'machine' | 'task';
   readonly error?: unknown;
-  /** The id of the call whose outcome the machine was taking. */
+  /** The id of the call whose outcome the machine was taking, or of the task. */
   readonly call?: string;
   /** The name of the service that failed. */
   readonly service?: string;

@@ -19,6 +19,10 @@ export const ENGINE_LIMITS = {
   /** Milliseconds for which an answer may be announced, 30 days; completed calls that a session or document remembers. */
   laterMs: 2_592_000_000,
   completionsKept: 16,
+  /** Tasks that a session may have open; milliseconds before the next try of one, doubled each time, and at most. */
+  tasksPerSession: 64,
+  taskBackoffMs: 2_000,
+  taskBackoffMaxMs: 300_000,
   /** Milliseconds between the end of the work and the turn deadline, kept for commit and reply. */
   turnReserveMs: 500,
 

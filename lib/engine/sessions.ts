@@ -12,6 +12,7 @@ import type { AtRest } from './machine/transition.ts';
 import { sessionTtlMs } from './session/commit.ts';
 import { type Live, openReply, openStored, sealRecord } from './session/open.ts';
 import { encodeRecord, type SessionRecord } from './session/record.ts';
+import { keepForTasks, nextTaskAt } from './session/tasks.ts';
 
 /** A session as those see it who only look. */
 export interface SessionView {
@@ -117,7 +118,7 @@ const ENDED_EVENT = 'twinline.ended';
 
 /**
  * Ends a living session without a turn, after the turn that is running here: its variables, timers and calls are dropped, and an
- * answer that comes late is given to nobody. A turn that runs in another process finds the session ended when it stores what it
+ * answer that comes late is given to nobody; what is to be done after a reply is done. A turn that runs in another process finds the session ended when it stores what it
  * has done. False when no such session lives, or none that can be read. Throws ERR_CONFLICT or ERR_STORE.
  */
 export function endSession(engine: Engine, key: string, ending: Ending): Promise<boolean> {
@@ -133,7 +134,7 @@ export function endSession(engine: Engine, key: string, ending: Ending): Promise
 
 async function storeEnd(engine: Engine, key: string, { opened, reply, door }: Ending & { opened: Live }) {
   const { stored, record } = opened;
-  const { conversation, version, hash, turn, startedAt } = record;
+  const { conversation, version, hash, turn, startedAt, tasks = [], isPrivate } = record;
   const rest = { ...record.rest, context: {} };
   const end: SessionRecord = {
     conversation,
@@ -145,15 +146,16 @@ async function storeEnd(engine: Engine, key: string, { opened, reply, door }: En
     door: { ...record.door, ...door },
     timers: [],
     calls: [],
+    tasks,
   };
   const now = engine.clock.now();
   const result = await engine.store.commit(key, stored.revision, {
-    record: encodeRecord(key, end, engine.seals[0]),
+    record: encodeRecord(key, isPrivate && tasks.length ? sealRecord(engine, key, end) : end, engine.seals[0]),
     turnKey: '',
     reply,
     ended: true,
-    expiresAt: now + ENGINE_LIMITS.endedSessionSeconds * 1000,
-    dueAt: null,
+    expiresAt: keepForTasks(tasks, now + ENGINE_LIMITS.endedSessionSeconds * 1000),
+    dueAt: nextTaskAt(tasks),
   });
   if (result.kind === 'conflict') return false;
   engine.noteChange(key);

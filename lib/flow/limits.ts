@@ -6,6 +6,10 @@ export const FLOW_LIMITS = {
   callTimeoutMaxMs: 60_000,
   /** Retries that a flow may set with `retry`. */
   callRetriesMax: 3,
+  /** Calls that one screen may make after the reply; their tries after the first where it says nothing, and at most. */
+  tasksPerScreen: 8,
+  taskRetries: 9,
+  taskRetriesMax: 20,
 
   // --- flows ------------------------------------------------------------------------------------------------------------
   /** Bytes of a flow file. */

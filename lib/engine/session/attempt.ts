@@ -13,6 +13,7 @@ import { type Live, type OpenedSession, openStored } from './open.ts';
 import type { SessionRecord } from './record.ts';
 import { type Attempt, type Background, continueInBackground, repeatReply, type Turn, takeInputs } from './run.ts';
 import type { Again } from './settle.ts';
+import { hasDueTask, makeDueTasks } from './tasks.ts';
 import type { Decision, SessionState, TurnResult } from './turn-result.ts';
 import { beginWork, resumeWork } from './work.ts';
 import type { WorkingCall } from './working-calls.ts';
@@ -53,6 +54,8 @@ function takeAttempt(
   if (session.kind === 'live' && hasBegun(attempt, session.record)) return joinTurn(engine, attempt, session);
   if (session.kind === 'ended' && hasBegun(attempt, session.record)) return repeatReply(engine, key, session.stored);
   const { background } = attempt;
+  if (background === 'wake' && 'record' in session && hasDueTask(session.record, engine.clock.now()))
+    return makeDueTasks(engine, key).then(() => 'poll');
   if (typeof background === 'object' && 'key' in background) {
     background.fate = findFate(engine, session, background.key);
     if (background.fate !== 'completed') return { kind: 'refused', reason: background.fate };

@@ -8,6 +8,7 @@ import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import { openReply, sealRecord, sealReply } from './open.ts';
 import { encodeRecord, type SessionRecord } from './record.ts';
+import { keepForTasks, nextTaskAt, startTasks } from './tasks.ts';
 import { fail, makeView, type Work } from './work.ts';
 
 export interface SessionWriter {
@@ -63,12 +64,14 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey, nam
       turnKey,
       reply: isPrivate ? sealReply(engine, work.key, reply.text) : reply.text,
       ended,
-      expiresAt: ended
-        ? engine.clock.now() + ENGINE_LIMITS.endedSessionSeconds * 1000
-        : findExpiry(engine, work, ttlMs),
-      dueAt: ended ? null : nextDue(work),
+      expiresAt: keepForTasks(
+        work.tasks,
+        ended ? engine.clock.now() + ENGINE_LIMITS.endedSessionSeconds * 1000 : findExpiry(engine, work, ttlMs),
+      ),
+      dueAt: ended ? nextTaskAt(work.tasks) : nextDue(work),
     });
     if (result.kind === 'conflict') return false;
+    if (work.newTasks.length) startTasks(engine, work.key, work.newTasks.splice(0));
     revision = result.revision;
     live = work.live;
     for (const key of work.answered) engine.calls.forget(key);
@@ -103,6 +106,8 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey, nam
       if (!(error instanceof TwinlineError) || error.retry) throw error;
       work.live = live;
       work.facts.length = 0;
+      work.tasks = work.tasks.filter((task) => !work.newTasks.includes(task));
+      work.newTasks.length = 0;
       fail(work, error);
       return storeProgress();
     },
@@ -176,9 +181,13 @@ function findExpiry({ clock }: Engine, { calls }: Work, ttlMs: number): number {
   return calls.reduce((at, { call }) => (call.later ? Math.max(at, call.until) : at), clock.now()) + ttlMs;
 }
 
-function nextDue(work: Work): number | null {
-  if (!work.timers.length && !work.calls.length) return null;
-  return Math.min(...work.timers.map((timer) => timer.at), ...work.calls.map(({ call }) => call.until));
+function nextDue({ timers, calls, tasks }: Work): number | null {
+  if (!timers.length && !calls.length) return nextTaskAt(tasks);
+  return Math.min(
+    ...timers.map((timer) => timer.at),
+    ...calls.map(({ call }) => call.until),
+    ...tasks.map(({ until }) => until),
+  );
 }
 
 // An ended session is kept only for retries: its variables are dropped.
@@ -201,6 +210,7 @@ function encodeWork(
     timers,
     rest: { state, context: ended ? {} : redactedContext(engine, work), history, nodes, status, output, error },
     calls: calls.map(({ call }) => call),
+    tasks: work.tasks,
     busy: requests.busy,
     others: requests.others,
     waiting: requests.waiting,

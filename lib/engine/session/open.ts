@@ -12,7 +12,15 @@ import type { StoredSession } from '../../store/store.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { isRest } from '../machine/step.ts';
-import { decodeRecord, isCall, type RecordProblem, type SessionCall, type SessionRecord } from './record.ts';
+import {
+  decodeRecord,
+  isCall,
+  isTask,
+  type RecordProblem,
+  type SessionCall,
+  type SessionRecord,
+  type SessionTask,
+} from './record.ts';
 
 export type OpenedSession<C extends Conversation = Conversation> =
   | { readonly kind: 'none' }
@@ -38,8 +46,7 @@ export function openStored<C extends Conversation>(
   stored: StoredSession | undefined,
 ): OpenedSession<C> {
   if (!stored) return { kind: 'none' };
-  const reading = decodeRecord(key, stored.record, engine.seals);
-  const record = typeof reading === 'string' ? reading : openRecord(engine, key, reading);
+  const record = readRecord(engine, key, stored);
   if (typeof record === 'string') return { kind: 'unreadable', stored, reason: record };
   if (stored.ended) return { kind: 'ended', stored, record };
   const exact = engine.library.exact(record.conversation, record.version, record.hash);
@@ -49,6 +56,16 @@ export function openStored<C extends Conversation>(
   if (!live) return { kind: 'unreadable', stored, reason: 'unknown-state' };
   const { conversation, isMigrated } = fit;
   return { kind: 'live', stored, record: fit.record, conversation, isMigrated, live };
+}
+
+/** What is stored of a session, in terms of the version that wrote it. */
+export function readRecord(
+  engine: Engine,
+  key: string,
+  { record }: Pick<StoredSession, 'record'>,
+): SessionRecord | RecordProblem {
+  const reading = decodeRecord(key, record, engine.seals);
+  return typeof reading === 'string' ? reading : openRecord(engine, key, reading);
 }
 
 interface Fit<C> {
@@ -77,14 +94,22 @@ function resumeMachine({ conversation, record: { rest, calls } }: Fit<Conversati
 
 const seal = (key: string, what: 'record' | 'reply'): Seal => ({ purpose: 'session-private/v1', label: [key, what] });
 
-/** The record with its variables and calls in `sealed`; as it is without a keyring. */
+/** The record with its variables, calls and tasks in `sealed`; as it is without a keyring. */
 export function sealRecord({ keyring }: Engine, key: string, record: SessionRecord): SessionRecord {
   if (!keyring) return record;
-  const { rest, calls } = record;
+  const { rest, calls, tasks } = record;
   const { output, ...others } = rest;
-  const content = JSON.stringify({ c: rest.context, u: undefinedNames(rest.context), k: calls, o: output });
+  const content = JSON.stringify({ c: rest.context, u: undefinedNames(rest.context), k: calls, o: output, j: tasks });
   const sealed = sealText(keyring, seal(key, 'record'), content);
-  return { ...record, rest: { ...others, context: {} }, calls: [], sealed };
+  return { ...record, rest: { ...others, context: {} }, calls: [], tasks: undefined, sealed };
+}
+
+interface SealedContent {
+  readonly c: JsonObject;
+  readonly u?: string[];
+  readonly k: SessionCall[];
+  readonly o?: Json;
+  readonly j?: SessionTask[];
 }
 
 /** The record as it was before it was sealed; one that never was is given back. */
@@ -97,11 +122,12 @@ function openRecord(
   if (sealed === undefined) return record;
   const text = keyring && openText(keyring, seal(key, 'record'), sealed);
   if (text === undefined) return 'other-key';
-  const { c, u, k, o } = JSON.parse(text) as { c: JsonObject; u?: string[]; k: SessionCall[]; o?: Json };
+  const { c, u, k, o, j } = JSON.parse(text) as SealedContent;
   const isSound = isObject(c) && (u === undefined || isListWhere(u, isText)) && isListWhere(k, isCall);
-  if (!isSound || !isRest({ ...record.rest, context: c })) return 'malformed';
+  if (!isSound || (j !== undefined && !isListWhere(j, isTask)) || !isRest({ ...record.rest, context: c }))
+    return 'malformed';
   const rest = { ...record.rest, context: u ? withUndefined(c, u) : c, ...(o !== undefined && { output: o }) };
-  return { ...open, rest, calls: k };
+  return { ...open, rest, calls: k, ...(j && { tasks: j }), isPrivate: true };
 }
 
 /** What is stored of a reply that may show private values. */

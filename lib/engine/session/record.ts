@@ -11,6 +11,7 @@ import type { CallError } from '../machine/failure.ts';
 import { isEnd, isPendingCall, isRest, type PendingCall } from '../machine/step.ts';
 import { isTimer, type Timer } from '../machine/timers.ts';
 import type { AtRest } from '../machine/transition.ts';
+import type { ServiceSession } from '../service.ts';
 
 /** A call of a session. */
 export interface SessionCall extends PendingCall {
@@ -20,6 +21,17 @@ export interface SessionCall extends PendingCall {
   readonly later?: true;
   /** In the place of an input that holds credentials. */
   readonly sealed?: string;
+}
+
+/** A call that is made after the reply, at least once; the machine gets no answer, and need not be there any more. */
+export interface SessionTask extends SessionCall {
+  /** Milliseconds for one try. */
+  readonly timeoutMs: number;
+  /** Tries that have failed, and after how many the task is given up. */
+  readonly failures: number;
+  readonly failuresMax: number;
+  /** The caller, as the service gets it. */
+  readonly session: ServiceSession;
 }
 
 export interface SessionRecord {
@@ -35,6 +47,8 @@ export interface SessionRecord {
   readonly door: JsonObject;
   readonly timers: readonly Timer[];
   readonly calls: readonly SessionCall[];
+  /** What is to be done after the reply, also once the session has ended. */
+  readonly tasks?: readonly SessionTask[] | undefined;
   /** The key of a turn that has begun its calls and has not been answered. */
   readonly busy?: string | undefined;
   /** Keys of requests that overlapped with others, the last ones: a retry of one is not taken again. */
@@ -47,8 +61,10 @@ export interface SessionRecord {
   readonly completed?: readonly string[];
   /** The last reply was no end: the machine has ended by itself since. */
   readonly isContinued?: boolean;
-  /** The variables and calls of a session with private values; here they are empty then. */
+  /** The variables, calls and tasks of a session with private values; here they are empty then. */
   readonly sealed?: string | undefined;
+  /** It was sealed when it was stored, so it is sealed when it is stored again. */
+  readonly isPrivate?: true;
 }
 
 /** A key that seals records, and the id that records name it by. */
@@ -92,6 +108,7 @@ export function encodeRecord(key: string, record: SessionRecord, seal: SealKey |
     d: record.door,
     t: timers.length ? timers : undefined,
     k: calls.length ? calls : undefined,
+    j: record.tasks?.length ? record.tasks : undefined,
     o: record.busy,
     i: record.others?.length ? record.others : undefined,
     x: record.isOvertaken || undefined,
@@ -137,6 +154,7 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
     timers: (raw.t as Timer[] | undefined) ?? [],
     calls: (raw.k as SessionCall[] | undefined) ?? [],
   };
+  if (raw.j !== undefined) record.tasks = raw.j as SessionTask[];
   if (raw.o !== undefined) record.busy = raw.o as string;
   if (raw.i !== undefined) record.others = raw.i as string[];
   if (raw.x === true) record.isOvertaken = true;
@@ -178,6 +196,13 @@ export function isCall(call: unknown): boolean {
   return isCount(until) && (sealed === undefined || isText(sealed));
 }
 
+/** Whether this is a task of a session. */
+export function isTask(task: unknown): boolean {
+  if (!isCall(task)) return false;
+  const { timeoutMs, failures, failuresMax, session } = task as SessionTask;
+  return [timeoutMs, failures, failuresMax].every(isCount) && isObject(session) && isText(session.id);
+}
+
 function isSound(raw: { readonly [field: string]: unknown }): boolean {
   return (
     typeof raw.f === 'string' &&
@@ -191,6 +216,7 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     isObject(raw.d) &&
     (raw.t === undefined || isListWhere(raw.t, isTimer)) &&
     (raw.k === undefined || isListWhere(raw.k, isCall)) &&
+    (raw.j === undefined || isListWhere(raw.j, isTask)) &&
     (raw.o === undefined || isText(raw.o)) &&
     (raw.i === undefined || isListWhere(raw.i, isText)) &&
     (raw.m === undefined || isListWhere(raw.m, isText)) &&

@@ -27,7 +27,8 @@ import {
 import { removeTimer, type StepMoment, type Timer, timerStep } from '../machine/timers.ts';
 import { NO_EVENT } from '../machine/transition.ts';
 import type { Live } from './open.ts';
-import type { SessionCall, SessionRecord } from './record.ts';
+import type { SessionCall, SessionRecord, SessionTask } from './record.ts';
+import { readTask } from './tasks.ts';
 import { readInput, type WorkingCall, workingCall } from './working-calls.ts';
 
 export interface Work extends MachineState<WorkingCall> {
@@ -57,6 +58,9 @@ export interface Work extends MachineState<WorkingCall> {
   /** Calls that were started in this turn. */
   readonly started: WorkingCall[];
   readonly facts: Fact[];
+  /** What is to be done after the reply: of turns before, and of this one. */
+  tasks: readonly SessionTask[];
+  readonly newTasks: SessionTask[];
   /** What went wrong while the machine took answers and timers; told once the turn is stored. */
   readonly problems: MachineProblem[];
   /** Types of the events that the machine was given in this turn. */
@@ -64,6 +68,8 @@ export interface Work extends MachineState<WorkingCall> {
   /** Undefined unless an inspector was active when the turn began. */
   readonly trace: Trace | undefined;
 }
+
+const NO_TASKS: readonly SessionTask[] = [];
 
 /** Begins a conversation at its initial state. `after` is the record of an earlier dial with the same key. */
 export function beginWork(
@@ -94,6 +100,8 @@ export function beginWork(
     answered: [],
     started: [],
     facts: [],
+    tasks: first.after?.tasks ?? NO_TASKS,
+    newTasks: [],
     problems: [],
     events: [],
     trace: startTrace(engine.inspector),
@@ -130,6 +138,8 @@ export function resumeWork(engine: Engine, key: string, { conversation, record, 
     answered: [],
     started: [],
     facts: [],
+    tasks: record.tasks ?? NO_TASKS,
+    newTasks: [],
     problems: [],
     events: [],
     trace: startTrace(engine.inspector),
@@ -182,13 +192,27 @@ function applyResult(engine: Engine, work: Work, result: StepResult<WorkingCall>
   work.live = live;
   work.timers = timers;
   work.calls = newCalls.length ? [...calls, ...newCalls.map((call) => workingCall(engine, work, call))] : calls;
-  for (const fact of result.facts) work.facts.push({ key: work.key, conversation: work.conversation.id, ...fact });
+  for (const fact of result.facts) {
+    const task = readTask(engine, work, fact);
+    if (task) addTask(work, task);
+    else work.facts.push({ key: work.key, conversation: work.conversation.id, ...fact });
+  }
   const { shown } = work.conversation;
   for (const transition of result.transitions) {
     const event = shown?.event?.(transition.event) ?? transition.event;
     if (transition.from !== null) work.events.push(event);
     work.trace?.transitions.push({ ...transition, event });
   }
+}
+
+function addTask(work: Work, task: SessionTask): void {
+  if (work.tasks.length >= ENGINE_LIMITS.tasksPerSession)
+    throw new TwinlineError(
+      'ERR_TURN_LIMIT',
+      `A session of "${work.conversation.id}" has ${ENGINE_LIMITS.tasksPerSession} tasks open that are done after the reply; no more are kept.`,
+    );
+  work.tasks = [...work.tasks, task];
+  work.newTasks.push(task);
 }
 
 /**

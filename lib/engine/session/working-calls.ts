@@ -53,8 +53,8 @@ export function workingCall(engine: Engine, work: CallingTurn, { id, service, in
 
 const callSeal = (key: string): Seal => ({ purpose: 'call-input/v1', label: [key] });
 
-// Credentials are the same in every session, so a call that holds some can be made again after a crash: its input is sealed.
-function storeInput({ keyring }: Engine, key: string, input: Json): Pick<SessionCall, 'input' | 'sealed'> {
+/** What of an input is stored. Credentials are the same in every session, so a call that holds some can be made again: its input is sealed. */
+export function storeInput({ keyring }: Engine, key: string, input: Json): Pick<SessionCall, 'input' | 'sealed'> {
   if (listRequestSecrets(input).length === 0) return { input };
   return keyring ? { sealed: sealText(keyring, callSeal(key), JSON.stringify(input)) } : {};
 }
@@ -71,8 +71,11 @@ export function leaseUntil(engine: Engine, work: CallingTurn, id: string): numbe
   return engine.clock.now() + longestMs(work.conversation.callPolicy(id)) + ENGINE_LIMITS.turnReserveMs;
 }
 
-// The same turn computed again gives the same key; another turn, dial or pass through the state gives another.
-function callKey(work: CallingTurn, id: string): string {
+/**
+ * The idempotency key of a call. The same turn computed again gives the same one; another turn, dial or pass through the state gives
+ * another.
+ */
+export function callKey(work: CallingTurn, id: string): string {
   const parts: Json = [work.key, work.startedAt, work.turn, work.steps, id];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
 }

@@ -70,7 +70,11 @@ function nameKeys({ text, contracts }: TestedText, { path }: Cursor): ProposedNa
 
 function listServices(text: string): string[] {
   const screens = Object.values(readLoosely(text)?.screens ?? {});
-  return [...new Set(screens.flatMap((screen) => (screen.type === 'call' ? [screen.service] : [])))];
+  // What is half typed may be of any form.
+  const calls: readonly { readonly service?: string }[] = screens.flatMap((screen) =>
+    screen.type === 'end' ? [screen.after ?? []].flat() : screen.type === 'call' ? [screen] : [],
+  );
+  return [...new Set(calls.flatMap(({ service }) => service ?? []))];
 }
 
 function nameValues({ text, flows }: TestedText, { path }: Cursor): ProposedName[] {

@@ -33,7 +33,7 @@ export interface ExpressionPart extends Part {
   /** Names in scope besides the variables. */
   readonly also: readonly string[];
   /** Destination of a value: a variable of this or of a called flow, a service, or the output. */
-  readonly into?: VariableWrite | 'service' | 'output' | 'bound' | undefined;
+  readonly into?: VariableWrite | 'service' | 'task' | 'output' | 'bound' | undefined;
   readonly compiled: CompileResult<Expression>;
 }
 

@@ -3,7 +3,7 @@
 
 import type { EventObject } from 'xstate';
 import { COMMON_LIMITS } from '../../common-limits.ts';
-import type { CallPolicy, Conversation, Prove, ShownForms, View } from '../../engine/conversation.ts';
+import type { CallPolicy, Conversation, Prove, ShownForms, TaskPolicy, View } from '../../engine/conversation.ts';
 import { toPath } from '../../engine/machine/state-path.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { listTexts, MASK } from '../../redact.ts';
@@ -12,6 +12,8 @@ import { maskPrinted } from '../expression/template.ts';
 import { composeText, findBorder, toAsciiDigits } from '../expression/values.ts';
 import type { Flow, Screen } from '../format/flow.ts';
 import { durationMs } from '../format/way.ts';
+import { FLOW_LIMITS } from '../limits.ts';
+import { type AfterCall, nameAfterCall } from '../screens/end.ts';
 import { isInteractive } from '../screens/kinds.ts';
 import { migrateRest } from './migrate.ts';
 import { isKey, readPageKey, renderScreen, screenKeys } from './page.ts';
@@ -47,6 +49,7 @@ export function flowConversation(
   const policies = new Map(
     [...nodes].flatMap(([path, { screen }]) => (screen.type === 'call' ? [[path, callPolicy(screen, secrets)]] : [])),
   );
+  const tasks = listTaskPolicies(nodes, secrets);
   const session = flow.limits?.session === undefined ? undefined : durationMs(flow.limits.session);
   const findNode = (view: Pick<View, 'state'>) => nodes.get(toPath(view.state))!;
   const scope = flowScope(flow, calendar);
@@ -59,6 +62,7 @@ export function flowConversation(
     waitText,
     redact: (context, prove) => redact(context, { secrets, proven, prove }),
     callPolicy: (id) => policies.get(id)!,
+    ...(tasks.size && { taskPolicy: (id) => tasks.get(id)! }),
     unusable: 'ERR_EXPRESSION',
     language: (context) => chooseLang(scope, context),
     failText: () => UNAVAILABLE,
@@ -76,11 +80,42 @@ export function flowConversation(
 function callPolicy(screen: Screen & { type: 'call' }, secrets: ReadonlySet<string>): CallPolicy {
   const names = listRead(screen.with ?? {});
   return {
-    timeoutMs: (screen.timeout === undefined ? undefined : durationMs(screen.timeout)) ?? COMMON_LIMITS.callTimeoutMs,
+    timeoutMs: readTimeout(screen.timeout),
     retries: screen.retry ?? 0,
     secret: names.some((name) => secrets.has(name)),
   };
 }
+
+function listTaskPolicies(
+  nodes: ReadonlyMap<string, ScreenNode>,
+  secrets: ReadonlySet<string>,
+): Map<string, TaskPolicy> {
+  const policies = new Map<string, TaskPolicy>();
+  for (const [path, { screen, scope }] of nodes) {
+    if (screen.type !== 'end') continue;
+    for (const [at, call] of (screen.after ?? []).entries()) {
+      // It is stored until it is done.
+      const name = listRead(call.with ?? {}).find((one) => secrets.has(one));
+      if (name !== undefined)
+        throw flowError(
+          scope.flow.flow,
+          `screen "${path}" passes the secret variable "${name}" to "${call.service}" after the reply, when it is gone. Call the service before.`,
+        );
+      policies.set(nameAfterCall(path, at), taskPolicy(call));
+    }
+  }
+  return policies;
+}
+
+function taskPolicy({ timeout, retry }: AfterCall): TaskPolicy {
+  return {
+    timeoutMs: readTimeout(timeout),
+    failuresMax: (retry ?? FLOW_LIMITS.taskRetries) + 1,
+  };
+}
+
+const readTimeout = (timeout: string | undefined) =>
+  (timeout === undefined ? undefined : durationMs(timeout)) ?? COMMON_LIMITS.callTimeoutMs;
 
 function listSecretNames(flows: ReadonlyMap<string, Flow>): Set<string> {
   const names = new Map<string, string>();

@@ -132,6 +132,7 @@ export function menuImplementations(flows: ReadonlyMap<string, Flow>, readers: V
       for (const name in values) out[name] = fit(flow, name, evaluateValue(values[name]!, scope as JsonObject, reader));
       return out;
     },
+    read: (values, scope, flow) => evaluateValues(values, scope as JsonObject, readers.get(flow)!),
     fit: (flow, variable, value) => fit(flow, variable, value as Json),
   };
 }

@@ -1,9 +1,8 @@
 // The kind `call`: a service is called, and its result decides where the flow goes on. The caller sees it only if it takes long.
 
-import { durationMs, listWays, type Values, type Way } from '../format/way.ts';
-import { FLOW_LIMITS } from '../limits.ts';
+import { listWays, type Values, type Way } from '../format/way.ts';
 import { type AnyScreen, type ScreenKeys, type ScreenKind, SILENT } from './kind.ts';
-import { buildTransitions, entryTrack, meta, waySteps } from './transitions.ts';
+import { buildTransitions, entryTrack, findLongTimeout, meta, waySteps } from './transitions.ts';
 
 export interface CallScreen extends AnyScreen {
   readonly type: 'call';
@@ -94,6 +93,7 @@ export const call: ScreenKind<CallScreen> = {
   }),
   behaviour: SILENT,
 
+  services: ({ service, with: values }) => [{ steps: [], service, with: values }],
   parts: (screen, reader) => {
     reader.save(['save'], screen.save);
     reader.values(['with'], screen.with, 'service');
@@ -106,11 +106,7 @@ export const call: ScreenKind<CallScreen> = {
       severity: 'error',
       means: 'the timeout of a call exceeds the limit',
       *find({ timeout }, { id, pointer }) {
-        if (timeout === undefined || (durationMs(timeout) ?? 0) <= FLOW_LIMITS.callTimeoutMaxMs) return;
-        const most = `${FLOW_LIMITS.callTimeoutMaxMs / 1_000}s`;
-        const message = `The call "${id}" has a timeout of ${timeout}; the maximum is ${most}.`;
-        const fix = `Write at most "${most}" for "${timeout}".`;
-        yield { pointer: pointer('timeout'), message, fix, mend: { old: timeout, text: most } };
+        yield* findLongTimeout(timeout, { id, pointer: pointer('timeout') });
       },
     },
   ],

@@ -41,10 +41,20 @@ export interface ScreenKind<S extends AnyScreen> {
   largest?(screen: S): S;
   /** What its card in a diagram shows. */
   card(screen: S): Card;
+  /** The services that it calls. @default none */
+  services?(screen: S): readonly ServiceUse[];
   /** Its transitions, in the order of its state, for diagrams and coverage. */
   steps(screen: S, place: Pick<ScreenPlace, 'path'>): readonly DrawnStep[];
   /** What editors say about a screen without a text. */
   summary?(screen: S): string;
+}
+
+/** A call of a service that a screen makes. */
+export interface ServiceUse {
+  /** From the screen to the call: none for the screen itself. */
+  readonly steps: Steps;
+  readonly service: string;
+  readonly with?: Values | undefined;
 }
 
 /** Its keys as JSON Schema. `npm run guides` writes them into `menus/flow.schema.json`. */
@@ -152,7 +162,7 @@ export interface PartReader {
   text(steps: Steps, text: Text | undefined, also?: readonly string[]): void;
   /** An expression that gives a list. */
   items(steps: Steps, source: string): void;
-  values(steps: Steps, values: Values | undefined, into: 'service' | 'output' | 'bound'): void;
+  values(steps: Steps, values: Values | undefined, into: 'service' | 'task' | 'output' | 'bound'): void;
   /** Variables that get values; `of` names the called flow whose variables they are. */
   set(steps: Steps, values: Values | undefined, of?: string): void;
   /** The name of a variable that keeps something. */

@@ -6,7 +6,7 @@ import { type CallScreen, call } from './call.ts';
 import { type EndScreen, end } from './end.ts';
 import { type FlowScreen, flow } from './flow.ts';
 import { type InputScreen, input } from './input.ts';
-import type { ScreenKind, ScreenSchema } from './kind.ts';
+import type { ScreenKind, ScreenSchema, ServiceUse } from './kind.ts';
 import { type ListScreen, list } from './list.ts';
 import { type MenuScreen, menu } from './menu.ts';
 
@@ -37,6 +37,11 @@ export function isInteractive(screen: Screen): boolean {
 /** The screens that a screen can lead to by itself or by an answer; not by back, home or exit. */
 export function listTargets(screen: Screen): readonly string[] {
   return findKind(screen).targets(screen);
+}
+
+/** The services that a screen calls. */
+export function listServiceUses(screen: Screen): readonly ServiceUse[] {
+  return findKind(screen).services?.(screen) ?? [];
 }
 
 /** The definitions of screens in `menus/flow.schema.json`. */

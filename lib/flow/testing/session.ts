@@ -14,6 +14,7 @@ import { suggest } from '../expression/suggest.ts';
 import { pointerTo } from '../format/source.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { asksForSecret } from '../run/scope.ts';
+import { listServiceUses } from '../screens/kinds.ts';
 import type { MarkedFlow } from './coverage.ts';
 import { type FlowTestSetup, type MockAnswer, TEST_NOW, TEST_PHONE } from './file.ts';
 
@@ -49,7 +50,7 @@ export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFl
   let calling = '';
   let tracks: string[] = [];
   let masked: string | undefined;
-  const calls = [...compiledFlow.screens.values()].flatMap(({ screen: one }) => (one.type === 'call' ? [one] : []));
+  const calls = [...compiledFlow.screens.values()].flatMap(({ screen: one }) => listServiceUses(one));
   const mocks = mockServices(setup.services, {
     clock,
     names: [...new Set(calls.map(({ service }) => service))],
@@ -60,6 +61,13 @@ export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFl
     calling = id;
     return markedFlow.conversation.callPolicy(id);
   };
+  const { taskPolicy } = markedFlow.conversation;
+  const tasks = taskPolicy && {
+    taskPolicy: (id: string) => {
+      calling = id.replace(/\.after\.\d+$/, '');
+      return taskPolicy(id);
+    },
+  };
   const onFact = (fact: Fact) => {
     if (!markedFlow.note(fact) && fact.name === 'track') tracks.push((fact.params as { name: string }).name);
   };
@@ -67,7 +75,7 @@ export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFl
     store,
     clock,
     onFact,
-    conversations: [{ ...markedFlow.conversation, callPolicy }],
+    conversations: [{ ...markedFlow.conversation, callPolicy, ...tasks }],
     services: mocks.services,
     inspector: {
       isWatched: () => compiledFlow.isPrivate === true,

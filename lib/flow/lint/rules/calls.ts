@@ -3,7 +3,7 @@
 import { type Flow, listCalled, type Screen, type Way } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
-import { isInteractive, listTargets } from '../../screens/kinds.ts';
+import { isInteractive, listServiceUses, listTargets } from '../../screens/kinds.ts';
 import {
   didYouMean,
   formatNames,
@@ -22,25 +22,27 @@ export const callRules: readonly LintRule[] = [
     *find({ flow, services, nearest, mend }) {
       const names = services && [...services].sort();
       const counts = new Map<string, number>();
-      for (const screen of Object.values(flow.screens))
-        if (screen.type === 'call') counts.set(screen.service, (counts.get(screen.service) ?? 0) + 1);
-      for (const [id, screen] of Object.entries(flow.screens)) {
-        if (!names || screen.type !== 'call' || services.has(screen.service)) continue;
+      const uses = Object.entries(flow.screens).flatMap(([id, screen]) =>
+        listServiceUses(screen).map(({ steps, service }) => ({ id, steps, service })),
+      );
+      for (const { service } of uses) counts.set(service, (counts.get(service) ?? 0) + 1);
+      for (const { id, steps, service } of uses) {
+        if (!names || services.has(service)) continue;
         // One line for each service, at the first screen that calls it.
-        const others = (counts.get(screen.service) ?? 0) - 1;
-        counts.delete(screen.service);
+        const others = (counts.get(service) ?? 0) - 1;
+        counts.delete(service);
         if (others < 0) continue;
-        const similar = nearest(screen.service, names);
-        const message = `Screen "${id}" calls the service "${screen.service}", which is not known here.${others ? ` So ${others === 1 ? 'does one more screen' : `do ${others} more screens`}.` : ''}`;
+        const similar = nearest(service, names);
+        const message = `Screen "${id}" calls the service "${service}", which is not known here.${others ? ` So ${others === 1 ? 'does one more screen' : `do ${others} more screens`}.` : ''}`;
         const fix =
           similar === undefined
-            ? `Name the module that has "${screen.service}" in the setting SERVICES, such as SERVICES=./services/mine.js in .env. Known: ${formatNames(names)}.`
+            ? `Name the module that has "${service}" in the setting SERVICES, such as SERVICES=./services/mine.js in .env. Known: ${formatNames(names)}.`
             : `Write "${similar}".`;
         yield {
-          pointer: pointerTo('screens', id, 'service'),
+          pointer: pointerTo('screens', id, ...steps, 'service'),
           message: message + didYouMean(similar),
           fix,
-          ...mend(screen.service, names),
+          ...mend(service, names),
         };
       }
     },

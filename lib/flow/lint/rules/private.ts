@@ -31,7 +31,8 @@ export const privateRules: readonly LintRule[] = [
     *find(lint) {
       for (const part of lint.parts.expressions) {
         const name = part.role === 'value' ? findGiven(part, (one) => isPrivate(lint.vars.get(one))) : undefined;
-        const keeper = name === undefined || part.into === 'output' ? undefined : findKeeper(lint, part, isHidden);
+        const keeper =
+          name === undefined || typeof part.into !== 'object' ? undefined : findKeeper(lint, part, isHidden);
         if (keeper === undefined) continue;
         const message = `${capitalize(describePlace(part.pointer))} passes the private variable "${name}" to ${keeper}, which is not private.`;
         yield { pointer: part.pointer, message, fix: `Make ${keeper} private too: "private": true.` };
@@ -40,7 +41,8 @@ export const privateRules: readonly LintRule[] = [
         const name = compiled.ok
           ? compiled.value.paths.find(({ root }) => isPrivate(lint.vars.get(root)))?.root
           : undefined;
-        const keeper = name === undefined || into === 'output' ? undefined : findKeeper(lint, { into }, isHidden);
+        const keeper =
+          name === undefined || typeof into !== 'object' ? undefined : findKeeper(lint, { into }, isHidden);
         if (keeper === undefined) continue;
         const message = `${capitalize(describePlace(pointer))} passes the private variable "${name}" to ${keeper}, which is not private.`;
         yield { pointer, message, fix: `Make ${keeper} private too: "private": true.` };

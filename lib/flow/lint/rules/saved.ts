@@ -7,6 +7,7 @@ import type { InputScreen, Screen, Variable } from '../../format/flow.ts';
 import { capitalize, describePlace, type Mend, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { findText } from '../../format/way.ts';
+import { listServiceUses } from '../../screens/kinds.ts';
 import type { VariableWrite } from '../parts.ts';
 import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
 import { isKnown, jsonShape, KIND_WORDS, type KnownShape, type Shape, UNKNOWN } from '../shapes.ts';
@@ -35,37 +36,34 @@ export const savedRules: readonly LintRule[] = [
     *find(lint) {
       const { flow, contracts, nearest, mend } = lint;
       let shapes: ReadonlyMap<string, Shape> | undefined;
-      for (const [id, screen] of Object.entries(flow.screens)) {
-        const contract =
-          screen.type === 'call' && Object.hasOwn(contracts, screen.service) ? contracts[screen.service] : undefined;
-        if (!contract || screen.type !== 'call') continue;
-        const names = Object.keys(screen.with ?? {});
-        const inputs = Object.keys(contract.input);
-        const unknown = names.filter((name) => !inputs.includes(name));
-        for (const name of unknown) {
-          const similar = nearest(name, inputs);
-          const message = `Screen "${id}" gives "${screen.service}" a "${name}", which it does not know.${didYouMean(similar)}`;
-          const fix = similar === undefined ? `It takes: ${formatNames(inputs)}.` : `Write "${similar}".`;
-          yield { pointer: pointerTo('screens', id, 'with', name), at: 'key', message, fix, ...mend(name, inputs) };
+      for (const [id, screen] of Object.entries(flow.screens))
+        for (const { steps, service, with: values = {} } of listServiceUses(screen)) {
+          const contract = Object.hasOwn(contracts, service) ? contracts[service] : undefined;
+          if (!contract) continue;
+          const place = (...rest: readonly string[]) => pointerTo('screens', id, ...steps, 'with', ...rest);
+          const names = Object.keys(values);
+          const inputs = Object.keys(contract.input);
+          const unknown = names.filter((name) => !inputs.includes(name));
+          for (const name of unknown) {
+            const similar = nearest(name, inputs);
+            const message = `Screen "${id}" gives "${service}" a "${name}", which it does not know.${didYouMean(similar)}`;
+            const fix = similar === undefined ? `It takes: ${formatNames(inputs)}.` : `Write "${similar}".`;
+            yield { pointer: place(name), at: 'key', message, fix, ...mend(name, inputs) };
+          }
+          shapes ??= variableShapes(lint);
+          for (const [name, value] of Object.entries(values)) {
+            const kind = inputs.includes(name) ? contract.input[name]!.kind : 'any';
+            const shape = valueShape(value, shapes);
+            if (kind === 'any' || !isKnown(shape) || shape.kind === kind) continue;
+            yield wrongInput({ id, service, name, value, kind, shape, pointer: place(name) });
+          }
+          const missing = inputs.filter((name) => contract.input[name]!.required && !names.includes(name));
+          if (unknown.length) continue;
+          for (const name of missing) {
+            const message = `Screen "${id}" calls "${service}" without "${name}", and then it always fails.`;
+            yield { pointer: place(), message, fix: `Add "${name}" to "with": ${contract.input[name]!.about}.` };
+          }
         }
-        shapes ??= variableShapes(lint);
-        for (const [name, value] of Object.entries(screen.with ?? {})) {
-          const kind = inputs.includes(name) ? contract.input[name]!.kind : 'any';
-          const shape = valueShape(value, shapes);
-          if (kind === 'any' || !isKnown(shape) || shape.kind === kind) continue;
-          yield wrongInput({ id, service: screen.service, name, value, kind, shape });
-        }
-        const missing = inputs.filter((name) => contract.input[name]!.required && !names.includes(name));
-        if (unknown.length) continue;
-        for (const name of missing) {
-          const message = `Screen "${id}" calls "${screen.service}" without "${name}", and then it always fails.`;
-          yield {
-            pointer: pointerTo('screens', id, 'with'),
-            message,
-            fix: `Add "${name}" to "with": ${contract.input[name]!.about}.`,
-          };
-        }
-      }
     },
   },
 ];
@@ -77,14 +75,14 @@ interface GivenInput {
   readonly value: Json;
   readonly kind: KnownShape['kind'];
   readonly shape: KnownShape;
+  readonly pointer: string;
 }
 
-function wrongInput({ id, service, name, value, kind, shape }: GivenInput): RuleFinding {
+function wrongInput({ id, service, name, value, kind, shape, pointer }: GivenInput): RuleFinding {
   const isExpression = typeof value === 'string' && value.startsWith('=');
   const what = isExpression ? `"${value.slice(1)}"` : showValue(value);
   const kindWords = KIND_WORDS[kind];
   const message = `Screen "${id}" gives "${service}" ${what}, ${KIND_WORDS[shape.kind]}, as "${name}", which is ${kindWords}: it always fails.`;
-  const pointer = pointerTo('screens', id, 'with', name);
   const severity = !isExpression || shape.isSure ? 'error' : 'warning';
   if (typeof value === 'number' && kind === 'text')
     return {

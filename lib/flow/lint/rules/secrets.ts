@@ -118,7 +118,7 @@ function isPinName(name: string): boolean {
 function findPinVariables(lint: Lint): Map<string, string> {
   const used = new Map<string, string>();
   const findUse = ({ into, pointer, screen }: ExpressionPart): string | undefined => {
-    if (into === 'service') {
+    if (into === 'service' || into === 'task') {
       const field = pointer.slice(pointer.lastIndexOf('/') + 1);
       return isPinName(field) ? `screen "${screen}" gives it to a service as "${field}"` : undefined;
     }
@@ -189,6 +189,7 @@ export function findKeeper(
   hides = (variable: Variable | undefined) => variable?.secret === true,
 ): string | undefined {
   if (into === 'output') return 'the output of the flow';
+  if (into === 'task') return 'a call that is made after the reply';
   if (typeof into !== 'object') return undefined;
   const { name, of } = into;
   if (of === undefined) return hides(lint.vars.get(name)) ? undefined : `"${name}"`;
