@@ -16,6 +16,7 @@ export type KeyPurpose =
   | 'phone-index/v1'
   | 'phone-sessions/v1'
   | 'sim/v1'
+  | 'caller-memory/v1'
   | 'webhook-secret/v1'
   | 'page-pass/v1'
   | 'operator-pass/v1'

@@ -55,6 +55,18 @@ export interface ShownForms {
   reply?(view: View): string;
 }
 
+/** What a conversation keeps of a caller between sessions. */
+export interface Keeping {
+  /** The kept variables in a context of the machine, by name; null for one without a value. */
+  read(context: JsonObject): JsonObject;
+  /** The same at the beginning of a session, with what its machine begins with. */
+  begin(input: JsonObject): JsonObject;
+  /** Milliseconds after its last change for which a variable is kept. */
+  lifetime(name: string): number;
+  /** Whether the variable of this name may hold the value: what an earlier version has kept may be of another kind. */
+  fits(name: string, value: Json): boolean;
+}
+
 /** What the engine must know to keep one kind of conversation. Everything here is pure. */
 export interface Conversation {
   readonly id: string;
@@ -102,6 +114,8 @@ export interface Conversation {
   language?(context: JsonObject): string;
   /** Milliseconds of silence after which a session is forgotten, where that is sooner than the engine's. */
   readonly ttlMs?: number;
+  /** Its memory of callers. @default it begins anew each time */
+  readonly keeping?: Keeping;
   /** A rest of an older version in terms of this one, or undefined when it has no place here. */
   migrate?(rest: AtRest, from: { version: number; hash: string }): AtRest | undefined;
 }

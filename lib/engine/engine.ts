@@ -11,6 +11,7 @@ import type { SnapshotStore } from '../store/store.ts';
 import { type Calls, callRunner } from './calls.ts';
 import { type Conversation, type Inspector, type Library, library } from './conversation.ts';
 import type { AtRest } from './machine/transition.ts';
+import type { CallerMemory } from './memory/memory.ts';
 import type { Services } from './service.ts';
 import type { RecordProblem, SealKey } from './session/record.ts';
 
@@ -46,6 +47,8 @@ export interface EngineOptions<C extends Conversation = Conversation> {
    * stored as they are, and secrets are compared only in this process.
    */
   readonly keyring?: Keyring;
+  /** Where conversations keep values of callers between sessions. @default they begin anew each time */
+  readonly memory?: CallerMemory | undefined;
   /** Seconds of silence before a session is forgotten, ≥ 1. @default 180 */
   readonly ttlSeconds?: number;
   readonly onFact?: (fact: Fact) => void;
@@ -65,14 +68,17 @@ export interface EngineProblem {
   /**
    * `service`: a try of a call failed, with `error`; the session goes on as its flow or machine says. `machine`: a guard, action or
    * output threw `error` on an answer or a timer, or nothing takes the failure of a call; the machine has failed, or its flow
-   * goes on with `fail`. `task`: what was to be done after the reply is given up, after `error`.
+   * goes on with `fail`. `task`: what was to be done after the reply is given up, after `error`. `memory`: what is kept of the caller
+   * does not fit the variables named in `variables` any more.
    */
-  readonly reason: RecordProblem | 'background' | 'service' | 'machine' | 'task';
+  readonly reason: RecordProblem | 'background' | 'service' | 'machine' | 'task' | 'memory';
   readonly error?: unknown;
   /** The id of the call whose outcome the machine was taking, or of the task. */
   readonly call?: string;
   /** The name of the service that failed. */
   readonly service?: string;
+  /** Variables that begin with their defaults instead of what was kept. */
+  readonly variables?: readonly string[];
   /** Of the request that met it. */
   readonly requestId?: string | undefined;
 }
@@ -83,6 +89,7 @@ export interface Engine<C extends Conversation = Conversation> {
   readonly library: Library<C>;
   readonly clock: Clock;
   readonly calls: Calls;
+  readonly memory: CallerMemory | undefined;
   readonly ttlMs: number;
   /** Seals what records may not hold as it is. */
   readonly keyring: Keyring | undefined;
@@ -131,6 +138,7 @@ export function createEngine<C extends Conversation>(options: EngineOptions<C>):
     library: library(options.conversations),
     clock,
     calls,
+    memory: options.memory,
     ttlMs: (options.ttlSeconds ?? 180) * 1000,
     keyring: options.keyring,
     seals: options.keyring?.ids.map((kid) => ({ kid, key: options.keyring!.subkey('record-seal/v1', kid)! })) ?? [],

@@ -23,6 +23,10 @@ export const ENGINE_LIMITS = {
   tasksPerSession: 64,
   taskBackoffMs: 2_000,
   taskBackoffMaxMs: 300_000,
+  /** Characters of JSON that one conversation keeps of one caller between sessions. */
+  memoryChars: 8_192,
+  /** Milliseconds for which it is known which session a caller began last. */
+  lastSessionMs: 86_400_000,
   /** Milliseconds between the end of the work and the turn deadline, kept for commit and reply. */
   turnReserveMs: 500,
 

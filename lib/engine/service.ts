@@ -11,6 +11,8 @@ export interface ServiceSession {
   /** E.164 with `+`, where the door knows one. */
   readonly phoneNumber?: string;
   readonly serviceCode?: string;
+  /** The conversation that calls; missing for lifecycles. */
+  readonly conversation?: string;
   /** Keyed hashes of the SIM card, where the telecom gateway names it. */
   readonly sim?: string;
   /** The phone is simulated by an operator: nobody has shown that the number is theirs. Missing for callers. */

@@ -8,6 +8,8 @@ import type { Kind } from '../../lib/store/store.ts';
 /** What is noted. */
 export const AUDIT_ACTIONS = {
   'account.unlock': 'an operator unlocked an account',
+  'caller.exported': 'an operator was shown what flows keep of a caller',
+  'caller.erased': 'an operator erased what flows keep of a caller',
   'records.importing': 'an operator began to import records',
   'records.import': 'an operator imported records',
   'records.export': 'an operator exported records',

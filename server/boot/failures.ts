@@ -39,13 +39,17 @@ export function problemLog({
   onProblem,
 }: ProblemLogOptions): (problem: EngineProblem) => void {
   const secret = sessionSecret(keyring);
-  return ({ key, reason, error, call, service, requestId }) => {
+  return ({ key, reason, error, call, service, variables, requestId }) => {
+    const session = nameSession(secret, key);
+    if (reason === 'memory') {
+      log.warn({ session, variables }, 'what is kept of a caller does not fit these variables of its flow any more');
+      return;
+    }
     const code = error === undefined ? undefined : failureCode(error);
     onFailure?.({ key, reason: [reason, service, code].filter(Boolean).join(' ') });
     // The log has it from the service itself.
     if (reason === 'service') return;
     onProblem();
-    const session = nameSession(secret, key);
     log.error(
       { err: error, reason, session, call, requestId },
       PROBLEM_WORDS[reason] ?? 'a stored session cannot go on',

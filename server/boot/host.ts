@@ -8,6 +8,8 @@ import { sharedSpray } from '../../lib/account/spray.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Conversation, Inspector } from '../../lib/engine/conversation.ts';
 import { createEngine, type Engine } from '../../lib/engine/engine.ts';
+import { type StoredMemories, type StoredMemoriesOptions, storedMemories } from '../../lib/engine/memory/documents.ts';
+import { memoryServices } from '../../lib/engine/memory/memory.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { keepSecrets } from '../../lib/engine/session/secret-calls.ts';
 import type { TwinlineError } from '../../lib/errors.ts';
@@ -48,6 +50,8 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis' | 'sessionCl
   readonly audit: Audit;
   /** What operators can do for callers. */
   readonly desk: AccountDesk;
+  /** What flows keep of callers. */
+  readonly memory: StoredMemories;
   readonly usage: UsageCounts;
   /** Stands for a phone number where the number itself must not be written. */
   readonly alias: (phone: string) => string;
@@ -129,6 +133,18 @@ function openVault(keyring: Keyring, { log, onProblem }: HostOptions): PinVault 
   return pinVault({ keyring, onUnopened });
 }
 
+function openMemories(
+  keyring: Keyring,
+  { log, onProblem }: HostOptions,
+  place: Pick<StoredMemoriesOptions, 'documents' | 'clock'>,
+): StoredMemories {
+  const onUnopened = (error: TwinlineError) => {
+    onProblem?.('account');
+    log.error({ err: error }, 'what is kept of a caller cannot be opened: run twinline doctor');
+  };
+  return storedMemories({ ...place, keyring, onUnopened });
+}
+
 interface HostDeps {
   readonly stores: Stores;
   readonly keyring: Keyring;
@@ -156,8 +172,9 @@ async function build(
   const simulated = config.production
     ? simulatedAccounts(accounts({ documents: stores.documents, vault, clock }))
     : undefined;
-  const desk = accountDesk({ accounts: callers, simulated, aliases: vault.aliases, audit });
-  const services = between(await allServices(config, { callers, simulated, given: parts.services, clock }));
+  const memory = openMemories(keyring, options, { documents: stores.documents, clock: sessionClock });
+  const desk = accountDesk({ accounts: callers, simulated, memory, aliases: vault.aliases, audit });
+  const services = between(await allServices(config, { callers, simulated, memory, given: parts.services, clock }));
   const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
   const names = lintedServices(services);
   const machines = await loadMachines(config.machines, {
@@ -187,6 +204,7 @@ async function build(
     services: observed,
     keyring,
     clock: sessionClock,
+    memory,
     ttlSeconds: config.ussd.ttlSeconds,
     inspector: options.inspector,
     onProblem: problemLog({ keyring, log, onFailure: options.onFailure, onProblem: () => onProblem?.('background') }),
@@ -213,8 +231,8 @@ async function build(
       log.debug('a USSD session ended: its phone has begun too many');
     },
   });
-  const { alias, aliases } = vault;
-  return { menuFolder, menuHome: home, menus, machines, engine, ussd, desk, alias, aliases, services: observed };
+  const own = { engine, ussd, desk, memory, services: observed };
+  return { ...own, menuFolder, menuHome: home, menus, machines, alias: vault.alias, aliases: vault.aliases };
 }
 
 interface CallerOptions extends Pick<AccountsOptions, 'vault' | 'clock'> {
@@ -239,6 +257,7 @@ function openCallers({ documents }: Pick<Stores, 'documents'>, { vault, clock, l
 
 interface KeptAccounts {
   readonly callers: Accounts;
+  readonly memory: StoredMemories;
   /** Those of simulated phones, where they are apart. */
   readonly simulated: Accounts | undefined;
 }
@@ -252,6 +271,7 @@ async function allServices(config: Config, { given, clock, ...kept }: ServiceSou
   const accountsOfFlows = accountServices(kept.callers, kept.simulated && { simulated: kept.simulated });
   const builtIn = {
     ...accountsOfFlows,
+    ...memoryServices(kept.memory),
     ...httpServices({ hosts: config.serviceHosts, headers: config.serviceHeaders }),
   };
   const loaded = await loadServices(config.services, { builtIn, given, folder: process.cwd(), clock });

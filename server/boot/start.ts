@@ -22,7 +22,7 @@ import { type Host, openHost } from './host.ts';
 import { logOpened, logPublicRoutes, storeHealthLogger, warnAtStart, warnOfPassedOver } from './notices.ts';
 import { openMetrics } from './observe.ts';
 import type { RunningServer } from './running-server.ts';
-import { startSweeper, sweepSessions, watchClock } from './sweeper.ts';
+import { startSweeper, sweepMemories, sweepSessions, watchClock } from './sweeper.ts';
 
 export type { RunningServer, Seams };
 
@@ -173,7 +173,8 @@ async function startBackground(
       'the clock was set on: what has expired by it since then is not removed for a day; check the time of this machine',
     ),
   );
-  const sweeper = startSweeper([clockWatch, sweepSessions(engine), domain.sweep, agent.sweep], {
+  const memories = sweepMemories(host.memory, engine.clock);
+  const sweeper = startSweeper([clockWatch, sweepSessions(engine), memories, domain.sweep, agent.sweep], {
     clock,
     onProblem: (error) => {
       observed.metrics.problem('sweep');

@@ -3,6 +3,7 @@
 import { type Clock, settledTime } from '../../lib/clock.ts';
 import { COMMON_LIMITS } from '../../lib/common-limits.ts';
 import type { Engine } from '../../lib/engine/engine.ts';
+import type { StoredMemories } from '../../lib/engine/memory/documents.ts';
 import { wakeSession } from '../../lib/engine/session/turn.ts';
 
 export interface Sweeper {
@@ -82,4 +83,10 @@ export function sweepSessions(engine: Engine): Round {
     first = due[0];
     return more || swept === COMMON_LIMITS.sweepBatch;
   };
+}
+
+/** Deletes what flows keep of callers once all of it has had its time. */
+export function sweepMemories(memory: Pick<StoredMemories, 'sweep'>, clock: Clock): Round {
+  const { sweepBatch } = COMMON_LIMITS;
+  return async () => (await memory.sweep(settledTime(clock), sweepBatch)) === sweepBatch;
 }

@@ -174,5 +174,23 @@ export const CONTRACTS: { readonly [service: string]: DocumentedService } = {
       },
     ],
   },
+  'caller.forget': {
+    doc: 'Forgets what the flow that was dialled keeps of its caller, in all variables with `keep`. Variables of this session stay as they are: set them to null, or they are kept again when they change.',
+    input: {},
+    answer: {
+      ok: { kind: 'boolean', about: 'always true' },
+      forgotten: { kind: 'boolean', about: 'whether anything was kept' },
+    },
+    errors: { ERR_INPUT: 'the session has no phone number', ERR_STORE: 'the store of documents does not answer' },
+    examples: [
+      {
+        title: 'nothing was kept',
+        phoneNumber: ANN,
+        with: {},
+        gives: { answer: { ok: true, forgotten: false } },
+      },
+      { title: 'a chat has no phone number', with: {}, gives: { fails: 'ERR_INPUT' } },
+    ],
+  },
   ...HTTP_CONTRACTS,
 };

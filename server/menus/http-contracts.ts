@@ -10,6 +10,8 @@ export interface ServiceExample {
   readonly title: string;
   /** Calls that were made before it, in order; `times` each, once without it. */
   readonly after?: readonly { readonly service: string; readonly with: JsonObject; readonly times?: number }[];
+  /** Of the session that calls. @default none */
+  readonly phoneNumber?: string;
   readonly with: JsonObject;
   /** What the other side of an HTTP call gets, and what it answers. */
   readonly http?: { readonly request: string; readonly status: number; readonly answer: Json };

@@ -5,6 +5,7 @@ import { ACCOUNTS, type Account } from '../../lib/account/records.ts';
 import { DELEGATION, delegationSeal } from '../../lib/delegation/delegations.ts';
 import { type StoredWebhook, secretSeal } from '../../lib/domain/feed/webhook.ts';
 import { WEBHOOK } from '../../lib/domain/kinds.ts';
+import { MEMORIES, resealMemory, type StoredMemory } from '../../lib/engine/memory/documents.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import type { Keyring } from '../../lib/keyring.ts';
@@ -18,10 +19,8 @@ interface SealedText {
   readonly kind: Kind;
   /** Undefined when this document has none. */
   read(document: StoredDocument): string | undefined;
-  /** The same content sealed with the active key; undefined when it cannot be opened. */
-  reseal(keyring: Keyring, document: StoredDocument, text: string): string | undefined;
-  /** The body with another text in the place of this one. */
-  write(document: StoredDocument, text: string): JsonObject;
+  /** The body with the same content sealed by the active key; undefined when it cannot be opened. */
+  reseal(keyring: Keyring, document: StoredDocument, text: string): JsonObject | undefined;
 }
 
 interface DelegationBody {
@@ -33,23 +32,33 @@ const SEALED: readonly SealedText[] = [
     what: 'accounts',
     kind: ACCOUNTS,
     read: ({ body }) => (body as unknown as Account).pin,
-    reseal: (keyring, { body }, text) => resealPin(keyring, (body as unknown as Account).phone, text),
-    write: ({ body }, pin) => ({ ...body, pin }),
+    reseal: (keyring, { body }, text) => {
+      const pin = resealPin(keyring, (body as unknown as Account).phone, text);
+      return pin === undefined ? undefined : { ...body, pin };
+    },
+  },
+  {
+    what: 'memories of callers',
+    kind: MEMORIES,
+    read: ({ body }) => (body as unknown as StoredMemory).sealed,
+    reseal: (keyring, document) => resealMemory(keyring, document as StoredDocument<StoredMemory>),
   },
   {
     what: 'webhook secrets',
     kind: WEBHOOK,
     read: ({ body }) => (body as unknown as StoredWebhook).secret,
-    reseal: (keyring, { id, body }, text) =>
-      resealText(keyring, secretSeal({ tenant: (body as unknown as StoredWebhook).tenant, id }), text),
-    write: ({ body }, secret) => ({ ...body, secret }),
+    reseal: (keyring, { id, body }, text) => {
+      const secret = resealText(keyring, secretSeal({ tenant: (body as unknown as StoredWebhook).tenant, id }), text);
+      return secret === undefined ? undefined : { ...body, secret };
+    },
   },
   {
     what: 'delegations',
     kind: DELEGATION,
     read: ({ body }) => (body as unknown as DelegationBody).machine.context.sealed ?? undefined,
-    reseal: (keyring, { id }, text) => resealText(keyring, delegationSeal(id), text),
-    write: ({ body }, sealed) => {
+    reseal: (keyring, { id, body }, text) => {
+      const sealed = resealText(keyring, delegationSeal(id), text);
+      if (sealed === undefined) return undefined;
       const { machine } = body as unknown as DelegationBody;
       return { ...body, machine: { ...machine, context: { ...machine.context, sealed } } } as JsonObject;
     },
@@ -140,8 +149,10 @@ async function resealDocument(
     const text = sealed.read(latest);
     const next = text !== undefined && readKeyId(text) !== keyring.active && sealed.reseal(keyring, latest, text);
     if (!next) return;
-    const { kind } = await documents.replace(sealed.kind, latest.id, latest.revision, sealed.write(latest, next));
+    const { kind } = await documents.replace(sealed.kind, latest.id, latest.revision, next);
     if (kind === 'replaced') return;
+    // Another document has its place under the active key already: that is the one that is read.
+    if (kind === 'exists') await documents.remove(sealed.kind, latest.id, latest.revision);
     latest = await documents.get(sealed.kind, latest.id);
   }
 }

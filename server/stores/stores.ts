@@ -2,6 +2,7 @@
 
 import { ACCOUNT_KINDS } from '../../lib/account/records.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { MEMORIES } from '../../lib/engine/memory/documents.ts';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { checkCanary } from '../../lib/sealing.ts';
@@ -126,7 +127,7 @@ function describePlace(keeps: StorePlace['keeps'], { program, place, durability 
  * of the caller; every session of another instance would end. Throws it as well for stores that a move has filled half.
  */
 export async function prepareStores({ snapshots, documents, redis }: PreparedStores, keyring: Keyring): Promise<void> {
-  await documents.declare([...ACCOUNT_KINDS, ...AUDIT_KINDS]);
+  await documents.declare([...ACCOUNT_KINDS, MEMORIES, ...AUDIT_KINDS]);
   const mark = await documentMark(documents);
   await refuseHalfMoved({ documents, snapshots });
   await agreeOnKey(mark, keyring);
@@ -139,7 +140,7 @@ interface PreparedStores extends Stores {
 
 /** For those who come beside a server: as {@link prepareStores}, but the mark stays as it is. */
 export async function checkDocuments(documents: DocumentStore, keyring: Keyring): Promise<void> {
-  await documents.declare([...ACCOUNT_KINDS, ...AUDIT_KINDS]);
+  await documents.declare([...ACCOUNT_KINDS, MEMORIES, ...AUDIT_KINDS]);
   const canary = await readPinCanary(documents);
   if (canary !== undefined) checkCanary(keyring, canary);
 }

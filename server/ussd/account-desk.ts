@@ -4,8 +4,9 @@
 import type { Accounts, Standing } from '../../lib/account/account.ts';
 import type { PinVault } from '../../lib/account/pin.ts';
 import { readPhone } from '../../lib/account/services.ts';
+import type { FlowMemory, StoredMemories } from '../../lib/engine/memory/documents.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import type { Audit } from '../audit/audit.ts';
+import type { Audit, AuditAction } from '../audit/audit.ts';
 
 /** The account of a phone number; times in ISO 8601. */
 export interface AccountReport {
@@ -31,9 +32,22 @@ export interface UnlockReport {
   readonly before: AccountReport;
 }
 
+export interface MemoryReport {
+  readonly memory: readonly FlowMemory[];
+}
+
+export interface EraseReport {
+  /** Flows that kept something of the caller. */
+  readonly erased: number;
+}
+
 export interface AccountDesk {
   /** Rejects with ERR_INPUT unless `phone` is an international number, with or without its plus sign. */
   show(phone: string): Promise<AccountReport>;
+  /** What flows keep of the caller. `by` is as in `unlock`. */
+  export(phone: string, by: string): Promise<MemoryReport>;
+  /** Forgets all of that. */
+  erase(phone: string, by: string): Promise<EraseReport>;
   /** Like `show`; `by` is the operator's name for the log and the account. */
   unlock(phone: string, by: string): Promise<UnlockReport>;
 }
@@ -42,6 +56,7 @@ export interface AccountDeskOptions {
   readonly accounts: Pick<Accounts, 'standing' | 'unlock'>;
   /** Accounts of simulated phones, if separate: unlocked together with those of callers. */
   readonly simulated?: Pick<Accounts, 'unlock'> | undefined;
+  readonly memory: Pick<StoredMemories, 'export' | 'erase'>;
   /** Pseudonyms of a phone number that must not be written. */
   readonly aliases: PinVault['aliases'];
   readonly audit: Audit;
@@ -50,6 +65,7 @@ export interface AccountDeskOptions {
 export function accountDesk({
   accounts,
   simulated: simulatedAccounts,
+  memory,
   aliases,
   audit,
 }: AccountDeskOptions): AccountDesk {
@@ -62,7 +78,19 @@ export function accountDesk({
     ...describeStanding(standing),
     callers: aliases(phone).map(([key, caller]) => ({ key, caller })),
   });
+  const note = (action: AuditAction, phone: string, by: string) =>
+    audit.append({ action, by, details: { phone: aliases(phone)[0]![1] } });
   return {
+    export: async (input, by) => {
+      const phone = read(input);
+      await note('caller.exported', phone, by);
+      return { memory: await memory.export(phone) };
+    },
+    erase: async (input, by) => {
+      const phone = read(input);
+      await note('caller.erased', phone, by);
+      return { erased: await memory.erase(phone) };
+    },
     show: async (input) => {
       const phone = read(input);
       return report(phone, await accounts.standing(phone));

@@ -80,7 +80,20 @@ interface AccountRoute extends Pick<Route<UssdOperatorDeps>, 'summary' | 'handle
   readonly answer: Schema;
 }
 
-function accountRoute(action: 'show' | 'unlock', { summary, answer, handle }: AccountRoute): Route<UssdOperatorDeps> {
+const FLOW_MEMORY = record(
+  'What one flow keeps',
+  {
+    flow: TEXT,
+    simulated: { const: true, description: 'Kept of a simulated phone with this number; missing for callers' },
+    values: { type: 'object', description: 'The variables with `keep` that have a value, by name' },
+  },
+  ['simulated'],
+);
+
+function accountRoute(
+  action: 'show' | 'unlock' | 'export' | 'erase',
+  { summary, answer, handle }: AccountRoute,
+): Route<UssdOperatorDeps> {
   const body: Schema = {
     type: 'object',
     required: ['phoneNumber'],
@@ -90,12 +103,12 @@ function accountRoute(action: 'show' | 'unlock', { summary, answer, handle }: Ac
   return {
     method: 'POST',
     path: `/api/ussd/accounts/${action}`,
-    id: `${action}Account`,
+    id: action === 'show' || action === 'unlock' ? `${action}Account` : `${action}Caller`,
     summary,
     handle,
     body: { types: { 'application/json': body }, example: { phoneNumber: '+260971230001' } },
     answers: {
-      200: { description: 'The account; also for a number without one', types: { 'application/json': answer } },
+      200: { description: 'Done; also for a number without an account', types: { 'application/json': answer } },
       400: { description: 'The body or the number is invalid', types: { 'application/json': REFUSED } },
       404: UNKNOWN,
       413: { description: 'The body is too large', types: { 'application/json': REFUSED } },
@@ -116,6 +129,39 @@ const METRICS_ROUTE: Route<UssdOperatorDeps> = {
     ctx.body = await metrics.render();
   },
 };
+
+const ACCOUNT_ROUTES: readonly Route<UssdOperatorDeps>[] = [
+  accountRoute('show', {
+    summary: 'The account of a phone number',
+    answer: ACCOUNT,
+    handle: async (ctx, { desk }) => {
+      ctx.body = await desk.show(readInput<PhoneInput>(ctx).body.phoneNumber);
+    },
+  }),
+  accountRoute('unlock', {
+    summary: 'Clear all failed PIN attempts of a phone number',
+    answer: UNLOCKED,
+    handle: async (ctx, { desk }) => {
+      ctx.body = await desk.unlock(readInput<PhoneInput>(ctx).body.phoneNumber, ctx.state.operator);
+    },
+  }),
+  accountRoute('export', {
+    summary: 'What flows keep of a caller',
+    answer: record('What flows keep of a caller', { memory: { type: 'array', items: FLOW_MEMORY } }),
+    handle: async (ctx, { desk }) => {
+      ctx.body = await desk.export(readInput<PhoneInput>(ctx).body.phoneNumber, ctx.state.operator);
+    },
+  }),
+  accountRoute('erase', {
+    summary: 'Erase what flows keep of a caller',
+    answer: record('What was erased', {
+      erased: { type: 'integer', description: 'How many flows kept something of the caller' },
+    }),
+    handle: async (ctx, { desk }) => {
+      ctx.body = await desk.erase(readInput<PhoneInput>(ctx).body.phoneNumber, ctx.state.operator);
+    },
+  }),
+];
 
 /** The route group; `metrics`: served on the main port. */
 export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): RouteGroup<UssdOperatorDeps> {
@@ -179,20 +225,7 @@ export function operatorRouteGroup({ metrics }: { readonly metrics: boolean }): 
             : { error: 'Session not found', sessionId };
         },
       },
-      accountRoute('show', {
-        summary: 'The account of a phone number',
-        answer: ACCOUNT,
-        handle: async (ctx, { desk }) => {
-          ctx.body = await desk.show(readInput<PhoneInput>(ctx).body.phoneNumber);
-        },
-      }),
-      accountRoute('unlock', {
-        summary: 'Clear all failed PIN attempts of a phone number',
-        answer: UNLOCKED,
-        handle: async (ctx, { desk }) => {
-          ctx.body = await desk.unlock(readInput<PhoneInput>(ctx).body.phoneNumber, ctx.state.operator);
-        },
-      }),
+      ...ACCOUNT_ROUTES,
       USAGE_ROUTE,
       ...(metrics ? [METRICS_ROUTE] : []),
     ],

@@ -319,7 +319,7 @@ const FLOW_KEYS: Keys<Flow> = {
   note: 1,
 };
 const WAY_KEYS: Keys<Way> = { when: 1, set: 1, to: 1, error: 1, track: 1 };
-const VARIABLE_KEYS: Keys<Variable> = { type: 1, default: 1, max: 1, sample: 1, secret: 1, private: 1 };
+const VARIABLE_KEYS: Keys<Variable> = { type: 1, default: 1, max: 1, sample: 1, secret: 1, private: 1, keep: 1 };
 const MIGRATION_KEYS: Keys<Migration> = { screens: 1, set: 1, drop: 1 };
 
 test.run();

@@ -9,13 +9,14 @@ import { retryDelay } from '../../retry.ts';
 import type { CallOutcome } from '../calls.ts';
 import type { Engine } from '../engine.ts';
 import type { Completion } from '../later.ts';
+import { findOwner, recallInput, type TurnMemory, turnMemory } from '../memory/keeping.ts';
 import { type Live, type OpenedSession, openStored } from './open.ts';
+import { beginWork, resumeWork } from './open-work.ts';
 import type { SessionRecord } from './record.ts';
 import { type Attempt, type Background, continueInBackground, repeatReply, type Turn, takeInputs } from './run.ts';
 import type { Again } from './settle.ts';
 import { hasDueTask, makeDueTasks } from './tasks.ts';
 import type { Decision, SessionState, TurnResult } from './turn-result.ts';
-import { beginWork, resumeWork } from './work.ts';
 import type { WorkingCall } from './working-calls.ts';
 
 const JOIN_POLL_MS = 50;
@@ -62,7 +63,12 @@ function takeAttempt(
   }
   if (background)
     return session.kind === 'live'
-      ? runTurn(engine, attempt, { opened: session, work: resumeWork(engine, key, session), inputs: [], deliverLater })
+      ? runTurn(engine, attempt, {
+          opened: session,
+          work: resumeWork(engine, key, session, attempt.rewritten),
+          inputs: [],
+          deliverLater,
+        })
       : refuseWithoutSession(session);
   const decision = attempt.decide!(sessionState(session));
   checkDecision(decision);
@@ -74,19 +80,35 @@ function takeAttempt(
         ? { kind: 'refused', reason: 'there is nothing to repeat' }
         : repeatReply(engine, key, session.stored);
     case 'begin': {
-      const after = session.kind === 'live' || session.kind === 'ended' ? session.record : undefined;
-      const work = beginWork(engine, key, { ...decision, ...(after && { after }) });
-      work.door = decision.door ?? {};
-      return runTurn(engine, attempt, { opened: session, work, inputs: decision.inputs ?? [], deliverLater });
+      const conversation = engine.library.current(decision.conversation);
+      const owner = conversation && findOwner(engine, conversation, decision.door ?? {});
+      if (!owner) return beginSession(engine, attempt, { session, decision });
+      return recallInput(engine, key, { conversation, owner, input: decision.input }).then((input) => {
+        const memory = turnMemory(owner, conversation.keeping!.begin(input), attempt.rewritten);
+        return beginSession(engine, attempt, { session, decision: { ...decision, input }, memory });
+      });
     }
     case 'input': {
       if (session.kind !== 'live') return refuseWithoutSession(session);
-      const work = resumeWork(engine, key, session);
+      const work = resumeWork(engine, key, session, attempt.rewritten);
       work.door = decision.door ?? work.door;
       const inputs = attempt.isDropped ? [] : [decision.input];
       return runTurn(engine, attempt, { opened: session, work, inputs, deliverLater });
     }
   }
+}
+
+interface Beginning {
+  readonly session: OpenedSession;
+  readonly decision: Decision & { readonly kind: 'begin' };
+  readonly memory?: TurnMemory;
+}
+
+function beginSession(engine: Engine, attempt: Attempt, { session, decision, memory }: Beginning) {
+  const after = session.kind === 'live' || session.kind === 'ended' ? session.record : undefined;
+  const work = beginWork(engine, attempt.key, { ...decision, ...(after && { after }), memory });
+  work.door = decision.door ?? {};
+  return runTurn(engine, attempt, { opened: session, work, inputs: decision.inputs ?? [], deliverLater });
 }
 
 // What callers send is refused before anything of it is stored.
@@ -122,6 +144,8 @@ async function runTurn(engine: Engine, attempt: Attempt, turn: Turn): Promise<Tu
   try {
     const run = attempt.background ? continueInBackground : takeInputs;
     result = await run(engine, attempt, turn);
+    if (result === 'conflict' && turn.work.memory?.written.length)
+      attempt.rewritten = [...(attempt.rewritten ?? []), ...turn.work.memory.written];
     return result;
   } finally {
     if (typeof result === 'string') deliverLater(engine, attempt.key, turn.work.started);

@@ -6,6 +6,7 @@ import type { StoredSession } from '../../store/store.ts';
 import type { Conversation, Reply } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
+import { keepChanges } from '../memory/keeping.ts';
 import { openReply, sealRecord, sealReply } from './open.ts';
 import { encodeRecord, type SessionRecord } from './record.ts';
 import { keepForTasks, nextTaskAt, startTasks } from './tasks.ts';
@@ -59,6 +60,8 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey, nam
 
   async function write(requests: Requests, { turnKey, reply, ended }: LastReply): Promise<boolean> {
     const isContinued = ended && reply.kind === 'continue';
+    const { conversation, memory } = work;
+    if (memory) await keepChanges(engine, { conversation, memory, context: work.live.context as JsonObject });
     const result = await engine.store.commit(work.key, revision, {
       record: encodeWork(engine, work, { ended, requests, isContinued }),
       turnKey,

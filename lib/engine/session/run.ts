@@ -36,6 +36,8 @@ export interface Attempt extends Partial<Pick<TurnRequest, 'turnKey' | 'decide' 
   readonly background?: Background;
   /** What the record calls the request while it has no reply: its key, or a name of its own. */
   name?: string | undefined;
+  /** Kept variables that a try has written which was not committed. */
+  rewritten?: readonly string[];
   /** Its input came while a call went on, and no transition took it: it is not given to the machine again. */
   isDropped?: boolean;
 }

@@ -4,8 +4,8 @@ import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import { TwinlineError } from '../../errors.ts';
 import type { JsonObject } from '../../json/json.ts';
 import type { CallOutcome } from '../calls.ts';
-import { type Conversation, noteAnswer, startTrace, type Trace, type View } from '../conversation.ts';
-import { currentConversation, type Engine, type Fact } from '../engine.ts';
+import { type Conversation, noteAnswer, type Trace, type View } from '../conversation.ts';
+import type { Engine, Fact } from '../engine.ts';
 import { ENGINE_LIMITS } from '../limits.ts';
 import {
   type CallError,
@@ -17,7 +17,6 @@ import {
 } from '../machine/failure.ts';
 import {
   answerEvent,
-  begin,
   type MachineState,
   type ServiceAnswer,
   type StepOptions,
@@ -25,11 +24,10 @@ import {
   step,
 } from '../machine/step.ts';
 import { removeTimer, type StepMoment, type Timer, timerStep } from '../machine/timers.ts';
-import { NO_EVENT } from '../machine/transition.ts';
-import type { Live } from './open.ts';
-import type { SessionCall, SessionRecord, SessionTask } from './record.ts';
+import type { TurnMemory } from '../memory/keeping.ts';
+import type { SessionCall, SessionTask } from './record.ts';
 import { readTask } from './tasks.ts';
-import { readInput, type WorkingCall, workingCall } from './working-calls.ts';
+import { type WorkingCall, workingCall } from './working-calls.ts';
 
 export interface Work extends MachineState<WorkingCall> {
   readonly key: string;
@@ -65,103 +63,10 @@ export interface Work extends MachineState<WorkingCall> {
   readonly problems: MachineProblem[];
   /** Types of the events that the machine was given in this turn. */
   readonly events: string[];
+  /** Undefined where nothing is kept of the caller. */
+  readonly memory: TurnMemory | undefined;
   /** Undefined unless an inspector was active when the turn began. */
   readonly trace: Trace | undefined;
-}
-
-const NO_TASKS: readonly SessionTask[] = [];
-
-/** Begins a conversation at its initial state. `after` is the record of an earlier dial with the same key. */
-export function beginWork(
-  engine: Engine,
-  key: string,
-  first: { conversation: string; input?: JsonObject; after?: SessionRecord },
-): Work {
-  const conversation = currentConversation(engine, first.conversation);
-  const at = engine.clock.now();
-  const result = begin(conversation.machine, first.input ?? {}, { at });
-  const work: Work = {
-    key,
-    conversation,
-    turn: (first.after?.turn ?? 0) + 1,
-    startedAt: at,
-    live: result.live,
-    door: {},
-    timers: [],
-    calls: [],
-    waiting: false,
-    refusal: undefined,
-    busy: undefined,
-    others: [],
-    isOvertaken: false,
-    isOverlapping: false,
-    steps: 0,
-    completed: [],
-    answered: [],
-    started: [],
-    facts: [],
-    tasks: first.after?.tasks ?? NO_TASKS,
-    newTasks: [],
-    problems: [],
-    events: [],
-    trace: startTrace(engine.inspector),
-  };
-  applyResult(engine, work, result);
-  return work;
-}
-
-/** Continues a session from its record. */
-export function resumeWork(engine: Engine, key: string, { conversation, record, isMigrated, live }: Live): Work {
-  const work: Work = {
-    key,
-    conversation,
-    turn: record.turn + 1,
-    startedAt: record.startedAt,
-    live,
-    door: record.door,
-    timers: record.timers,
-    calls: record.calls.map((call) => ({
-      id: call.id,
-      call,
-      stored: true,
-      ...readInput(engine, call),
-    })),
-    // The outcome of a turn that was begun and never answered was not shown to the caller either.
-    waiting: record.waiting === true || record.calls.length > 0,
-    refusal: undefined,
-    busy: record.busy,
-    others: record.others ?? [],
-    isOvertaken: record.isOvertaken === true,
-    isOverlapping: false,
-    steps: 0,
-    completed: record.completed ?? [],
-    answered: [],
-    started: [],
-    facts: [],
-    tasks: record.tasks ?? NO_TASKS,
-    newTasks: [],
-    problems: [],
-    events: [],
-    trace: startTrace(engine.inspector),
-  };
-  if (isMigrated) enterMigrated(engine, work);
-  return work;
-}
-
-// The state of a migrated record was never entered in this version: its calls are made now, and its eventless
-// transitions taken. A pending call of the same name goes on; a new one that needs a secret fails, for the secret is gone.
-function enterMigrated(engine: Engine, work: Work): void {
-  const { machine } = work.conversation;
-  const pending = new Set(work.calls.map(({ id }) => id));
-  const missing = machine.listCalls(work.live).filter(({ id }) => !pending.has(id));
-  const additions = missing.map((call) => workingCall(engine, work, { ...call, hops: 0 }));
-  const failure = ({ id, call }: WorkingCall): WorkingCall => ({ id, call: { ...call, until: 0 }, stored: true });
-  work.calls = [
-    ...work.calls,
-    ...additions.map((call) => (call.call.input === undefined && !call.call.sealed ? failure(call) : call)),
-  ];
-  feed(engine, work, NO_EVENT);
-  work.waiting ||= work.calls.length > 0;
 }
 
 export function makeView(work: Work): View {
@@ -186,7 +91,7 @@ export function feed(
   return result.isTaken;
 }
 
-function applyResult(engine: Engine, work: Work, result: StepResult<WorkingCall>): void {
+export function applyResult(engine: Engine, work: Work, result: StepResult<WorkingCall>): void {
   const { live, timers, calls, newCalls } = result;
   work.steps++;
   work.live = live;

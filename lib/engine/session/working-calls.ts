@@ -87,6 +87,7 @@ export function serviceSession(work: CallingTurn): ServiceSession {
     id: typeof sessionId === 'string' ? sessionId : work.key,
     ...(typeof phoneNumber === 'string' && { phoneNumber }),
     ...(typeof serviceCode === 'string' && { serviceCode }),
+    conversation: work.conversation.id,
     ...(typeof sim === 'string' && { sim }),
     ...(simulated === true && { simulated }),
   };

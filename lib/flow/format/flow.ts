@@ -24,6 +24,22 @@ export interface Variable {
   readonly secret?: boolean;
   /** Personal data: sealed in the store; masked in the inspector, logs, recordings and saved tests. */
   readonly private?: boolean;
+  /** How long after its last change the value is there at the next dial, as in `400d`. */
+  readonly keep?: string;
+}
+
+const KINDS: { readonly [type in Variable['type']]: (value: Json) => boolean } = {
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  boolean: (value) => typeof value === 'boolean',
+  array: (value) => Array.isArray(value),
+  object: (value) => typeof value === 'object' && !Array.isArray(value),
+};
+
+/** Whether a value that is not null is of the kind and size of a variable. */
+export function holdsValue({ type, max = Infinity }: Pick<Variable, 'type' | 'max'>, value: Json): boolean {
+  const length = typeof value === 'string' || Array.isArray(value) ? value.length : 0;
+  return KINDS[type](value) && length <= max;
 }
 
 export interface Migration {

@@ -48,9 +48,9 @@ export function listWays(ways: string | readonly Way[]): readonly Way[] {
   return typeof ways === 'string' ? [{ to: ways }] : ways;
 }
 
-/** Milliseconds of `800ms`, `3s` or `2m`, or undefined when it is none of these. */
+/** Milliseconds of `800ms`, `3s`, `2m`, `12h` or `400d`, or undefined when it is none of these. */
 export function durationMs(text: string): number | undefined {
-  const match = /^(\d{1,7})(ms|s|m)$/.exec(text);
-  const unit = { ms: 1, s: 1_000, m: 60_000 } as const;
+  const match = /^(\d{1,7})(ms|s|m|h|d)$/.exec(text);
+  const unit = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
   return match ? Number(match[1]) * unit[match[2] as keyof typeof unit] : undefined;
 }

@@ -15,6 +15,7 @@ import { durationMs } from '../format/way.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import { type AfterCall, nameAfterCall } from '../screens/end.ts';
 import { isInteractive } from '../screens/kinds.ts';
+import { flowKeeping } from './keeping.ts';
 import { migrateRest } from './migrate.ts';
 import { isKey, readPageKey, renderScreen, screenKeys } from './page.ts';
 import {
@@ -51,6 +52,7 @@ export function flowConversation(
   );
   const tasks = listTaskPolicies(nodes, secrets);
   const session = flow.limits?.session === undefined ? undefined : durationMs(flow.limits.session);
+  const keeping = flowKeeping(flow);
   const findNode = (view: Pick<View, 'state'>) => nodes.get(toPath(view.state))!;
   const scope = flowScope(flow, calendar);
   const waitText = ({ context }: View) => scope.wait.render(context, chooseLang(scope, context));
@@ -73,6 +75,7 @@ export function flowConversation(
       privateIn: (context) => [...new Set(listPrivateTexts(context, privates))],
     }),
     ...(session !== undefined && { ttlMs: session }),
+    ...(keeping && { keeping }),
     migrate: (rest, from) => migrateRest(rest, from.version, { flow, flows: usedServices, nodes }),
   };
 }

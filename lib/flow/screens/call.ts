@@ -32,6 +32,7 @@ export const call: ScreenKind<CallScreen> = {
           'account.create',
           'account.verifyPin',
           'account.changePin',
+          'caller.forget',
           'http.get',
           'http.post',
           'http.put',

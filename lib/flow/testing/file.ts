@@ -15,6 +15,8 @@ export interface FlowTestSetup {
   readonly given?: JsonObject;
   /** When the caller dials, in ISO 8601 with an offset. @default TEST_NOW */
   readonly now?: string;
+  /** What the flow keeps of the caller when they dial, by variable. @default nothing */
+  readonly memory?: JsonObject;
   /** E.164 with `+`. @default TEST_PHONE */
   readonly phone?: string;
   /** Answers by service name; a call takes the first unused one that matches. */
@@ -50,6 +52,10 @@ export interface FlowTestStep {
   /** An RE2 pattern that matches part of the text. */
   readonly match?: string;
   readonly end?: boolean;
+  /** The caller has hung up, and dials again after this time, as in `10m`; `in` is '' then. */
+  readonly dial?: string;
+  /** What is kept of the caller then: values by variable, null for one that is not kept. */
+  readonly memory?: JsonObject;
   readonly track?: readonly string[];
   readonly note?: string;
 }

@@ -89,6 +89,15 @@ export function listPrivateServices({ screens }: Pick<CompiledFlow, 'screens'>):
   return masks;
 }
 
+/** What is kept of a caller, with stand-ins for private values. */
+export function hidePrivateMemory({ flow: { vars = {} } }: Pick<CompiledFlow, 'flow'>, memory: JsonObject): JsonObject {
+  const shown = Object.entries(memory).map(([name, value]) => {
+    const { sample, private: isPrivate } = vars[name] ?? {};
+    return [name, isPrivate ? (sample ?? standInFor(value)) : value] as const;
+  });
+  return Object.fromEntries(shown);
+}
+
 /** Replaces private answers of services: by the sample of their variable, else by values of the same kinds. */
 export function hidePrivateAnswers(
   compiledFlow: Pick<CompiledFlow, 'screens'>,

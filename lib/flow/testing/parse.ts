@@ -157,7 +157,12 @@ function findMistakes({ tests }: FlowTestFile): TestFinding[] {
         mend: mendDial(steps[0]!.in, at),
       });
     }
-    for (const [number, { match }] of steps.entries()) {
+    for (const [number, { match, dial, in: input }] of steps.entries()) {
+      if (number > 0 && dial !== undefined && input !== '') {
+        const message = 'A step that dials types nothing.';
+        const pointer = place('steps', number, 'in');
+        findings.push({ code: 'no-dial', pointer, message, fix: 'Write "in": "".', mend: { text: '""' } });
+      }
       const problem = match === undefined ? undefined : patternProblem(match);
       if (problem !== undefined) {
         const fix = 'Write a regular expression without look-around and back-references.';

@@ -3,7 +3,7 @@
 
 import { TwinlineError } from '../../errors.ts';
 import { isCount, isListWhere, isObject, isText } from '../../given.ts';
-import type { Json } from '../../json/json.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { markFlow } from './coverage.ts';
 import type { FlowTestFile, FlowTestSetup, MockAnswer } from './file.ts';
@@ -35,11 +35,11 @@ export async function replayDialogue(compiledFlow: CompiledFlow, dialogue: Dialo
     const place = { turn: at + 1, typed: typeof turn.in === 'string' ? session.showInput(turn.in) : '****' };
     try {
       const typed = typeof turn.in === 'string' ? turn.in : secretFor(turn.in, compiledFlow.screens.get(screen));
-      const step = await session.take(typed, turn.at);
+      const step = await session.take({ ...turn, in: typed }, turn.at);
       screen = step.screen;
       replayed.push({ ...place, ...compareTurn(turn, step) });
       const hasMore = at + 1 < dialogue.turns.length;
-      if (step.reply.kind !== 'end' || !hasMore) continue;
+      if (step.reply.kind !== 'end' || !hasMore || dialogue.turns[at + 1]!.dial !== undefined) continue;
       return [...replayed, { turn: at + 2, typed: '', outcome: 'different', message: 'the dialogue is over already.' }];
     } catch (error) {
       const { message, cause } = error as Error;
@@ -94,6 +94,8 @@ export interface RecordedTurn {
   readonly at?: number;
   /** E.164 with `+`; only with the first turn. */
   readonly phone?: string;
+  /** What the flow kept of the caller before the dial, without private values; only with the first turn. */
+  readonly memory?: JsonObject;
   readonly in: string | Masked;
   readonly text: string;
   readonly end: boolean;
@@ -116,6 +118,8 @@ export interface DialogueTurn {
   /** Milliseconds since 1970. @default as much later as the calls take */
   readonly at?: number | undefined;
   readonly in: string | Masked;
+  /** See {@link FlowTestStep.dial}. */
+  readonly dial?: string | undefined;
   /** The expected text; undefined is not compared. */
   readonly text?: string | undefined;
   readonly end?: boolean | undefined;
@@ -146,12 +150,12 @@ export function toDialogues({ flow, tests }: FlowTestFile): Dialogue[] {
     ...setup,
     name,
     flow,
-    turns: steps.map(({ in: input, text, end, screen }) => ({ in: input, text, end, state: screen })),
+    turns: steps.map(({ in: input, dial, text, end, screen }) => ({ in: input, dial, text, end, state: screen })),
   }));
 }
 
 function toDialogue(turns: readonly RecordedTurn[]): Dialogue {
-  const { session, flow, version, phone } = turns[0]!;
+  const { session, flow, version, phone, memory } = turns[0]!;
   const calls = turns.flatMap((turn) => turn.calls);
   const names = new Set(calls.map((call) => call.service));
   const listAnswers = (name: string): MockAnswer[] =>
@@ -162,6 +166,7 @@ function toDialogue(turns: readonly RecordedTurn[]): Dialogue {
     version,
     services: Object.fromEntries([...names].map((name) => [name, listAnswers(name)])),
     ...(phone !== undefined && { phone }),
+    ...(memory && { memory }),
     turns: turns.map(({ at, in: input, text, end, state }) => ({ at, in: input, text, end, state })),
   };
 }
@@ -190,6 +195,7 @@ const KEYS: readonly (readonly [name: keyof RecordedTurn, fits: (value: unknown)
   ['version', isCount],
   ['at', (at) => at === undefined || isCount(at)],
   ['phone', (phone) => phone === undefined || isText(phone)],
+  ['memory', (memory) => memory === undefined || isObject(memory)],
   ['in', (input) => typeof input === 'string' || isMasked(input)],
   ['text', (text) => typeof text === 'string'],
   ['end', (end) => typeof end === 'boolean'],

@@ -3,7 +3,9 @@
 import { RE2JS } from 're2js';
 import { TwinlineError } from '../../errors.ts';
 import { requireGiven } from '../../given.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { suggest } from '../expression/suggest.ts';
+import { showValue } from '../format/problem.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { type Coverage, type MarkedFlow, markFlow } from './coverage.ts';
 import type { FlowTest, FlowTestFile, FlowTestSetup, FlowTestStep } from './file.ts';
@@ -85,7 +87,7 @@ export async function recordFlowTest(
   for (const input of inputs) {
     if (steps.at(-1)?.end)
       throw new TwinlineError('ERR_INPUT', `Cannot record "${test.name}": it ends at step ${steps.length}.`);
-    const { reply, screen, tracks, unanswered } = await session.take(input);
+    const { reply, screen, tracks, unanswered } = await session.take({ in: input });
     if (unanswered.length) throw new TwinlineError('ERR_INPUT', `Cannot record "${test.name}": ${unanswered[0]}`);
     steps.push({
       in: input,
@@ -127,9 +129,17 @@ async function runTest({ compiled, marked, test, pointer }: TestRun): Promise<Fl
       const message = `The flow has no variable "${name}".${suggest(name, Object.keys(compiled.flow.vars ?? {}))}`;
       return { ...whole, message, pointer: `${pointer}/given/${name}` };
     });
+  const kept = Object.entries(compiled.flow.vars ?? {}).flatMap(([name, { keep }]) =>
+    keep === undefined ? [] : [name],
+  );
+  const unkept = (memory: JsonObject = {}) => Object.keys(memory).find((name) => !kept.includes(name));
+  const explainUnkept = (name: string) => `the flow keeps no variable "${name}".${suggest(name, kept)}`;
+  const first = unkept(test.memory);
+  if (first !== undefined) return [{ ...whole, message: explainUnkept(first), pointer: `${pointer}/memory/${first}` }];
   const session = await openSession(compiled, marked, test);
   let ended = 0;
   for (const [at, step] of test.steps.entries()) {
+    if (step.dial !== undefined) ended = 0;
     const place = { step: at + 1, typed: session.showInput(step.in), pointer: `${pointer}/steps/${at}` };
     const misses = ended ? [{ message: `the conversation has ended with step ${ended}.` }] : await takeStep(step);
     if (misses.length)
@@ -147,8 +157,10 @@ async function runTest({ compiled, marked, test, pointer }: TestRun): Promise<Fl
       const near = suggest(step.screen, compiled.screens.keys());
       return [{ message: `the flow has no screen "${step.screen}".${near}`, key: 'screen' }];
     }
+    const other = unkept(step.memory);
+    if (other !== undefined) return [{ message: explainUnkept(other), key: 'memory' }];
     try {
-      const turn = await session.take(step.in);
+      const turn = await session.take(step);
       if (turn.reply.kind === 'end') ended = test.steps.indexOf(step) + 1;
       return compareStep(step, turn);
     } catch (error) {
@@ -158,7 +170,7 @@ async function runTest({ compiled, marked, test, pointer }: TestRun): Promise<Fl
   }
 }
 
-function compareStep(step: FlowTestStep, { reply, screen, tracks, unanswered }: TestStepResult): Miss[] {
+function compareStep(step: FlowTestStep, { reply, screen, tracks, memory, unanswered }: TestStepResult): Miss[] {
   const { text } = reply;
   // A missing answer or a wrong screen explains all other differences: report only that.
   if (unanswered.length) return unanswered.map((message) => ({ message }));
@@ -180,6 +192,11 @@ function compareStep(step: FlowTestStep, { reply, screen, tracks, unanswered }: 
   if (step.track && JSON.stringify(step.track) !== JSON.stringify(tracks)) {
     const list = (names: readonly string[]) => (names.length ? names.join(', ') : 'nothing');
     misses.push({ message: `it tracked ${list(tracks)}, not ${list(step.track)}.`, key: 'track' });
+  }
+  for (const [name, value] of Object.entries(step.memory ?? {})) {
+    const kept = memory[name] ?? null;
+    const message = `of "${name}" is kept ${showValue(kept)}, not ${showValue(value)}.`;
+    if (JSON.stringify(value) !== JSON.stringify(kept)) misses.push({ message, key: 'memory' });
   }
   return misses;
 }

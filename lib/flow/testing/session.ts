@@ -5,6 +5,7 @@ import { type Clock, SimulatedClock } from '../../clock.ts';
 import type { Reply } from '../../engine/conversation.ts';
 import { createEngine, type Fact } from '../../engine/engine.ts';
 import { toPath } from '../../engine/machine/state-path.ts';
+import { type CallerMemory, type MemoryOwner, memoryOfProcess, memoryServices } from '../../engine/memory/memory.ts';
 import { isServiceCode, type Service, ServiceError, type Services } from '../../engine/service.ts';
 import { type Decision, takeTurn } from '../../engine/session/turn.ts';
 import { type ErrorCode, TwinlineError } from '../../errors.ts';
@@ -12,6 +13,7 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import { memorySnapshots } from '../../store/memory/index.ts';
 import { suggest } from '../expression/suggest.ts';
 import { pointerTo } from '../format/source.ts';
+import { durationMs } from '../format/way.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { asksForSecret } from '../run/scope.ts';
 import { listServiceUses } from '../screens/kinds.ts';
@@ -26,26 +28,29 @@ export interface TestStepResult {
   /** Path of the screen. */
   readonly screen: string;
   readonly tracks: readonly string[];
+  /** What is kept of the caller then, by variable. */
+  readonly memory: JsonObject;
   /** Unanswered calls, in words. */
   readonly unanswered: readonly string[];
 }
 
 /** A session under test. */
 export interface TestSession {
-  /** Takes a turn, at this time if one is given; the first one dials. Rejects like the engine. */
-  take(input: string, at?: number): Promise<TestStepResult>;
+  /** Takes a turn, at this time if one is given; the first one dials, and each with `dial`. Rejects like the engine. */
+  take(step: { readonly in: string; readonly dial?: string | undefined }, at?: number): Promise<TestStepResult>;
   /** An input as shown in messages; hidden when a secret is asked for. */
   showInput(input: string): string;
   listUnused: MockedServices['listUnused'];
 }
-
-const KEY = 'test';
 
 /** A conversation before its dial. */
 export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFlow, setup: FlowTestSetup): TestSession {
   const clock = drivenClock(Date.parse(setup.now ?? TEST_NOW));
   markedFlow.setClock(clock);
   const store = memorySnapshots({ clock });
+  const memory = memoryOfProcess(clock);
+  const owner = { phoneNumber: setup.phone ?? TEST_PHONE, conversation: compiledFlow.id };
+  let dials = 1;
   let screen = '';
   let calling = '';
   let tracks: string[] = [];
@@ -76,7 +81,8 @@ export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFl
     clock,
     onFact,
     conversations: [{ ...markedFlow.conversation, callPolicy, ...tasks }],
-    services: mocks.services,
+    services: { ...memoryServices(memory), ...mocks.services },
+    memory,
     inspector: {
       isWatched: () => compiledFlow.isPrivate === true,
       emit: ({ turn }) => {
@@ -88,14 +94,22 @@ export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFl
     },
   });
 
-  const take = async (input: string, at?: number): Promise<TestStepResult> => {
+  const take: TestSession['take'] = async ({ in: input, dial }, at) => {
     if (at !== undefined) clock.setTime(at);
+    if (screen === '') await fillMemory(compiledFlow, setup, { memory, owner });
+    else if (dial !== undefined) {
+      clock.setTime(clock.now() + durationMs(dial)!);
+      dials++;
+      screen = '';
+    }
+    const key = `test${dials === 1 ? '' : dials}`;
     const decision: Decision =
-      screen === '' ? { kind: 'begin', ...readDialInput(compiledFlow, setup) } : { kind: 'input', input };
-    const result = await clock.drive(takeTurn(engine, { key: KEY, decide: () => decision }));
+      screen === '' ? { kind: 'begin', ...readDialInput(compiledFlow, setup, key) } : { kind: 'input', input };
+    const result = await clock.drive(takeTurn(engine, { key, decide: () => decision }));
     if (result.kind !== 'replied')
       throw new TwinlineError('ERR_INPUT', `The session does not go on: ${result.reason}.`);
-    const step = { reply: result.reply, masked, screen, tracks, unanswered: mocks.listUnanswered() };
+    const { values } = await memory.recall(owner);
+    const step = { reply: result.reply, masked, screen, tracks, memory: values, unanswered: mocks.listUnanswered() };
     tracks = [];
     return step;
   };
@@ -108,9 +122,21 @@ export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFl
 }
 
 // The data that the USSD gateway passes to a flow.
-function readDialInput({ flow }: CompiledFlow, { phone = TEST_PHONE, given }: FlowTestSetup) {
-  const door = { sessionId: KEY, phoneNumber: phone, serviceCode: '*100#' };
+function readDialInput({ flow }: CompiledFlow, { phone = TEST_PHONE, given }: FlowTestSetup, sessionId: string) {
+  const door = { sessionId, phoneNumber: phone, serviceCode: '*100#' };
   return { conversation: flow.flow, door, input: { ...door, msisdn: phone, ...given } };
+}
+
+interface TestMemory {
+  readonly memory: CallerMemory;
+  readonly owner: MemoryOwner;
+}
+
+async function fillMemory({ keeping }: CompiledFlow, setup: FlowTestSetup, { memory, owner }: TestMemory) {
+  const values = Object.entries(setup.memory ?? {}).map(
+    ([name, value]) => [name, { value, ms: keeping!.lifetime(name) }] as const,
+  );
+  if (values.length) await memory.remember(owner, { values: Object.fromEntries(values) });
 }
 
 export interface DrivenClock extends Clock {
@@ -171,6 +197,9 @@ interface MockPlace {
   caller(): string;
 }
 
+/** Works in tests as it does on a server, unless they have answers of it. */
+const FORGET = 'caller.forget';
+
 /** Mock services that return `answers`. Messages contain the keys of an input, never its values. */
 function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace): MockedServices {
   const left = new Map(Object.values(answers).flatMap((list) => list.map((answer) => [answer, answer.times ?? 1])));
@@ -193,7 +222,9 @@ function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace)
         : new TwinlineError(answer.fail as ErrorCode, message);
     };
   return {
-    services: Object.fromEntries(place.names.map((name) => [name, answerTo(name)])),
+    services: Object.fromEntries(
+      place.names.filter((name) => name !== FORGET || answers[FORGET]).map((name) => [name, answerTo(name)]),
+    ),
     listUnanswered: () => {
       const unused = problems;
       problems = [];

@@ -25,7 +25,7 @@ interface Edit {
 }
 
 /**
- * Runs the tests of a file and updates the expectations that differ: `screen`, `text`, `end` and `track`. Leaves decisions to
+ * Runs the tests of a file and updates the expectations that differ: `screen`, `text`, `end`, `track` and `memory`. Leaves decisions to
  * the author: `has`, `match`, steps after an end, unanswered calls.
  */
 export async function updateFlowTests(
@@ -41,20 +41,23 @@ export async function updateFlowTests(
 async function findEdits(compiledFlow: CompiledFlow, test: FlowTest, place: string): Promise<Edit[]> {
   const session = openTestSession(compiledFlow, markFlow(compiledFlow), test);
   const edits: Edit[] = [];
+  let isOver = false;
   for (const [at, step] of test.steps.entries()) {
-    const turn = await session.take(step.in).catch(() => undefined);
+    if (isOver && step.dial === undefined) return edits;
+    const turn = await session.take(step).catch(() => undefined);
     if (!turn || turn.unanswered.length) return edits;
     edits.push(...differences(step, turn).map(({ key, value }) => ({ pointer: `${place}/${at}/${key}`, value })));
-    if (turn.reply.kind === 'end') return edits;
+    isOver = turn.reply.kind === 'end';
   }
   return edits;
 }
 
 function differences(
   step: FlowTestStep,
-  { reply, screen, tracks }: TestStepResult,
+  { reply, screen, tracks, memory }: TestStepResult,
 ): { key: keyof FlowTestStep; value: Json }[] {
-  const now = { screen, text: reply.text, end: reply.kind === 'end', track: tracks } as const;
+  const kept = Object.fromEntries(Object.keys(step.memory ?? {}).map((name) => [name, memory[name] ?? null]));
+  const now = { screen, text: reply.text, end: reply.kind === 'end', track: tracks, memory: kept } as const;
   const keys = Object.keys(now) as (keyof typeof now)[];
   return keys
     .filter((key) => step[key] !== undefined && JSON.stringify(step[key]) !== JSON.stringify(now[key]))

@@ -11,7 +11,7 @@ import { seedSession } from '../../../lib/engine/sessions.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import { asksForSecret, keepsSecret } from '../../../lib/flow/run/scope.ts';
-import { listPrivateServices, type Masks, masks } from '../../../lib/flow/testing/mask.ts';
+import { hidePrivateMemory, listPrivateServices, type Masks, masks } from '../../../lib/flow/testing/mask.ts';
 import type { RecordedCall, RecordedTurn } from '../../../lib/flow/testing/replay.ts';
 import type { JsonObject } from '../../../lib/json/json.ts';
 import type { UssdReply } from '../../../lib/ussd/adapter.ts';
@@ -187,13 +187,15 @@ export function recorder(file: string): Recorder {
         const type: PhoneCall['type'] = async (answer) => {
           const typed = numbers.mask(answer, state === undefined ? undefined : compiled.screens.get(state));
           reply = undefined;
+          const { phoneNumber } = phone;
+          const { values } = await host.memory.recall({ phoneNumber, conversation: flow });
           const at = host.engine.clock.now();
           const shown = await call.type(answer);
           state = (await host.ussd.inspect(call.sessionId))?.state;
           const first = turn++ === 0;
           const recorded: RecordedTurn = {
             ...{ session, turn, flow, version: compiled.version, at },
-            ...(first && { phone: phone.phoneNumber }),
+            ...(first && { phone: phoneNumber, memory: hidePrivateMemory(compiled, values) }),
             ...{ in: typed, text: reply ?? shown.text, end: shown.kind === 'end' },
             ...(state !== undefined && { state }),
             calls: calls.map(record),

@@ -5,6 +5,7 @@ import { accounts } from '../../../lib/account/account.ts';
 import { pinVault } from '../../../lib/account/pin.ts';
 import { ACCOUNTS } from '../../../lib/account/records.ts';
 import { systemClock } from '../../../lib/clock.ts';
+import { storedMemories } from '../../../lib/engine/memory/documents.ts';
 import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import { auditLog } from '../../audit/writer.ts';
 import type { ResealReport } from '../../stores/sealed.ts';
@@ -15,22 +16,25 @@ import { formatCount, showProgress } from '../terminal.ts';
 import { UsageError, type Verb } from '../verb.ts';
 
 const OPTIONS = { url: { type: 'string' }, json: { type: 'boolean' }, 'dry-run': { type: 'boolean' } } as const;
-const ACTIONS = ['show', 'unlock'] as const;
+const ACTIONS = ['show', 'unlock', 'export', 'erase'] as const;
 const ALL_ACTIONS = [...ACTIONS, 'reseal'] as const;
 type AccountAction = (typeof ACTIONS)[number];
 
 export const accountVerb: Verb = {
-  usage: '<show|unlock> <phone> | reseal [options]',
+  usage: '<show|unlock|export|erase> <phone> | reseal [options]',
   options: {
     '(show)': 'whether it is registered, locked, and until when; what the log calls this number',
     '(unlock)': 'forgets all failed tries; a line of the log says who did it; again changes nothing',
+    '(export)': 'what flows keep of this caller between sessions, as JSON; the audit log says who asked',
+    '(erase)': 'forgets all of that, not the account; the audit log says who did it; again changes nothing',
     '(reseal)':
-      'seals all PINs, webhook secrets and delegations with the active key, while servers run; stopped, the next run goes on',
+      'seals all PINs, memories of callers, webhook secrets and delegations with the active key, while servers run; stopped, the next run goes on',
     '--dry-run': 'for reseal: counts what it would do and writes nothing',
     '--url <address>':
       'ask a running server, with OPERATOR_TOKEN; without it the stores of this configuration are opened',
     '--json': 'as JSON',
-    '(exit codes)': '0 done, 1 the number has no account, or something cannot be opened, 2 wrong use, 78 configuration',
+    '(exit codes)':
+      '0 done, 1 the number has no account or no memory, or something cannot be opened, 2 wrong use, 78 configuration',
   },
   run: async (args, env) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
@@ -43,7 +47,8 @@ export const accountVerb: Verb = {
       return reseal(env, { dryRun: values['dry-run'] === true, json: values.json === true });
     }
     const action = ACTIONS.find((one) => one === named);
-    if (action === undefined) throw new UsageError(`Say show, unlock or reseal.${suggest(named, ALL_ACTIONS)}`);
+    if (action === undefined)
+      throw new UsageError(`Say show, unlock, export, erase or reseal.${suggest(named, ALL_ACTIONS)}`);
     if (phone === '' || more.length) throw new UsageError('Give one phone number such as +260971230001.');
     const ask = { action, phone, json: values.json === true };
     if (values.url === undefined) return withDesk(env, (desk) => carryOut(desk, ask));
@@ -58,6 +63,16 @@ interface Ask {
 }
 
 async function carryOut(desk: AccountDesk, { action, phone, json }: Ask): Promise<number> {
+  if (action === 'export') {
+    const { memory } = await desk.export(phone, 'cli');
+    console.log(JSON.stringify({ memory }, null, 2));
+    return memory.length ? 0 : 1;
+  }
+  if (action === 'erase') {
+    const { erased } = await desk.erase(phone, 'cli');
+    console.log(json ? JSON.stringify({ erased }) : `${formatCount(erased, 'flow')} kept something of it: erased.`);
+    return erased ? 0 : 1;
+  }
   const report = action === 'show' ? await desk.show(phone) : await desk.unlock(phone, 'cli');
   if (json) console.log(JSON.stringify(report, null, 2));
   else if ('before' in report) console.log(formatUnlock(report));
@@ -128,6 +143,7 @@ function withDesk(env: NodeJS.ProcessEnv, work: (desk: AccountDesk) => Promise<n
     const audit = auditLog({ documents, keyring, clock: systemClock, log });
     const desk = accountDesk({
       accounts: accounts({ documents, vault, clock: systemClock }),
+      memory: storedMemories({ documents, keyring, clock: systemClock }),
       aliases: vault.aliases,
       audit,
     });
@@ -144,5 +160,10 @@ function remoteDesk(url: string, env: NodeJS.ProcessEnv): AccountDesk {
     const answer = await server.send(`/api/ussd/accounts/${action}`, { method: 'POST', headers, body });
     return JSON.parse(await readText(answer)) as T;
   };
-  return { show: (phone) => ask('show', phone), unlock: (phone) => ask('unlock', phone) };
+  return {
+    show: (phone) => ask('show', phone),
+    unlock: (phone) => ask('unlock', phone),
+    export: (phone) => ask('export', phone),
+    erase: (phone) => ask('erase', phone),
+  };
 }

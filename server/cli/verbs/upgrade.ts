@@ -5,6 +5,7 @@ import { ACCOUNT_KINDS } from '../../../lib/account/records.ts';
 import { AGENT_KINDS } from '../../../lib/agent/kinds.ts';
 import { DELEGATION_KINDS } from '../../../lib/delegation/delegations.ts';
 import { DOMAIN_KINDS } from '../../../lib/domain/kinds.ts';
+import { MEMORIES } from '../../../lib/engine/memory/documents.ts';
 import { RECORD_FORMAT } from '../../../lib/engine/session/record.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { DocumentStore, Kind } from '../../../lib/store/store.ts';
@@ -73,6 +74,7 @@ const sum = (counts: Counts) => Object.values(counts).reduce((total, count) => t
 /** Kinds of documents of a server; plugins have more. */
 export const SERVER_KINDS: readonly Kind[] = [
   ...ACCOUNT_KINDS,
+  MEMORIES,
   ...DOMAIN_KINDS,
   ...AGENT_KINDS,
   ...DELEGATION_KINDS,

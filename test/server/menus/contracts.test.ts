@@ -11,6 +11,8 @@ import { pinVault } from '../../../lib/account/pin.ts';
 import { ACCOUNT_KINDS } from '../../../lib/account/records.ts';
 import { accountServices } from '../../../lib/account/services.ts';
 import { SimulatedClock } from '../../../lib/clock.ts';
+import { MEMORIES, storedMemories } from '../../../lib/engine/memory/documents.ts';
+import { memoryServices } from '../../../lib/engine/memory/memory.ts';
 import type { ServiceCall, ServiceSession, Services } from '../../../lib/engine/service.ts';
 import { httpServices } from '../../../lib/http/service.ts';
 import type { JsonObject } from '../../../lib/json/json.ts';
@@ -24,9 +26,13 @@ const test = suite('contracts of services');
 async function openAccounts() {
   const clock = new SimulatedClock();
   const documents = memoryDocuments({ clock });
-  await documents.declare(ACCOUNT_KINDS);
+  await documents.declare([...ACCOUNT_KINDS, MEMORIES]);
   const vault = pinVault({ keyring: parseKeyring(randomBytes(32).toString('hex')) });
-  return accountServices(accounts({ documents, vault, clock, id: () => 'C7K2M9QD' }));
+  const keyring = parseKeyring(randomBytes(32).toString('hex'));
+  return {
+    ...accountServices(accounts({ documents, vault, clock, id: () => 'C7K2M9QD' })),
+    ...memoryServices(storedMemories({ documents, keyring, clock })),
+  };
 }
 
 let calls = 0;
@@ -69,24 +75,24 @@ test('every example of a service is what the service does', async () => {
   for (const [name, { errors, examples }] of Object.entries(CONTRACTS)) {
     assert.ok(examples.some(({ gives }) => 'answer' in gives) && examples.some(({ gives }) => 'fails' in gives), name);
     for (const example of examples) {
-      const { title, after = [], with: input, gives } = example;
+      const { title, with: input, gives } = example;
       const got = name.startsWith('http.')
         ? await withHttp(example, (services, host) => {
             const url = String(input.url).replace(/^https:\/\/[^/]+/, `http://${host}`);
             return outcome(services[name]!({ ...input, url }, callOf()));
           })
-        : await outcome(callAccounts(name, { after, with: input }));
+        : await outcome(callAccounts(name, example));
       assert.equal(got, gives, `${name}: ${title}`);
       if ('fails' in gives) assert.ok(errors[gives.fails], `${name} says nothing of ${gives.fails}`);
     }
   }
 });
 
-async function callAccounts(name: string, { after = [], with: input }: Pick<ServiceExample, 'after' | 'with'>) {
+async function callAccounts(name: string, { after = [], with: input, phoneNumber }: ServiceExample) {
   const services = await openAccounts();
   for (const before of after)
     for (let time = 0; time < (before.times ?? 1); time++) await services[before.service]!(before.with, callOf());
-  return services[name]!(input, callOf());
+  return services[name]!(input, callOf({ id: 's', conversation: 'main', ...(phoneNumber && { phoneNumber }) }));
 }
 
 const KINDS: { readonly [kind: string]: string } = { text: 'string', number: 'number', boolean: 'boolean' };

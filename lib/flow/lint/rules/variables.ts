@@ -1,8 +1,9 @@
 // Variables that are not declared, not used or never set, and their defaults and samples.
 
+import type { Json } from '../../../json/json.ts';
 import { readTokens } from '../../expression/tokens.ts';
 import { nameKind } from '../../expression/values.ts';
-import { isName, type Variable } from '../../format/flow.ts';
+import { holdsValue, isName, type Variable } from '../../format/flow.ts';
 import { DOOR_NAMES } from '../../format/names.ts';
 import { capitalize, describePlace, type Mend, showValue } from '../../format/problem.ts';
 import { parsePointer, pointerTo } from '../../format/source.ts';
@@ -228,17 +229,9 @@ function hasRowField({ graph, vars }: Lint, id: string, name: string): boolean {
   return item !== null && typeof item === 'object' && Object.hasOwn(item, name);
 }
 
-const KINDS: { readonly [type in Variable['type']]: (value: unknown) => boolean } = {
-  string: (value) => typeof value === 'string',
-  number: (value) => typeof value === 'number',
-  boolean: (value) => typeof value === 'boolean',
-  array: (value) => Array.isArray(value),
-  object: (value) => typeof value === 'object' && !Array.isArray(value),
-};
-
-function describeMisfit({ type, max }: Variable, value: Variable['default']): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (!KINDS[type](value)) return `that is ${nameKind(value)}, and its type is "${type}"`;
-  const length = typeof value === 'string' || Array.isArray(value) ? value.length : 0;
-  return max !== undefined && length > max ? `its length is ${length}, and its max is ${max}` : undefined;
+function describeMisfit(variable: Variable, value: Variable['default']): string | undefined {
+  if (value === undefined || value === null || holdsValue(variable, value)) return undefined;
+  const { type, max } = variable;
+  if (!holdsValue({ type }, value)) return `that is ${nameKind(value)}, and its type is "${type}"`;
+  return `its length is ${(value as string | readonly Json[]).length}, and its max is ${max}`;
 }
