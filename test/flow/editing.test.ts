@@ -156,7 +156,7 @@ function testLabels(marked: string): string[] {
 const inTest = (inner: string) => `{"flow": "wallet", "tests": [{"name": "a", ${inner}}]}`;
 
 test('in tests: keys of the format, and the screens, variables and services of the flow that they test', () => {
-  assert.equal(testLabels(inTest('‸')), ['note', 'given', 'now', 'phone', 'services', 'steps']);
+  assert.equal(testLabels(inTest('‸')), ['note', 'given', 'now', 'phone', 'memory', 'services', 'steps']);
   assert.equal(testLabels(inTest('"steps": [{"in": "", "screen": "lo‸"}]')).slice(0, 4), [
     'welcome',
     'pin',
