@@ -112,7 +112,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'lib/flow/screens': room('lib/flow lib/flow/expression lib/flow/format lib/flow/run', 'lib/engine lib/json'),
   'lib/flow/testing': room(
-    'lib lib/engine lib/engine/machine lib/engine/session lib/flow lib/flow/expression lib/flow/format lib/flow/run lib/flow/screens lib/store/memory',
+    'lib lib/engine lib/engine/machine lib/engine/session lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens lib/store/memory',
     'lib/json',
   ),
   'lib/gateway': room(
