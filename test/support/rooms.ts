@@ -254,7 +254,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/web/browser/registry': room('lib/client server/web/browser server/web/registry', 'lib/domain/voting'),
   'server/web/browser/studio': room(
     'server/web/browser server/web/browser/inspector server/web/browser/phone server/web/browser/studio/form',
-    'lib/flow/editing lib/flow/format lib/flow/testing server/menus server/web/studio',
+    'lib/flow/editing lib/flow/format lib/flow/testing lib/ussd server/menus server/web/studio',
   ),
   'server/web/browser/studio/form': room(
     'server/web/browser server/web/browser/studio',
