@@ -30,8 +30,10 @@ const ROW_OF: { readonly [sign in ChipSign]: number } = {
   error: 2,
   back: 3,
   home: 3,
-  exit: 4,
-  hidden: 5,
+  key: 4,
+  exit: 5,
+  ends: 5,
+  hidden: 6,
 };
 const CHIP_GAP = 12;
 /** From the left edge of a chip's icon to its text. */

@@ -5,8 +5,8 @@ import type { ScreenType } from '../flow/format/flow.ts';
 /** The screen types of flows, and `state` for anything else. */
 export type StateKind = ScreenType | 'state';
 
-/** What a chip shows instead of an arrow: a key, a failure, a service, a timer, pages, or hidden arrows. */
-export type ChipSign = 'back' | 'home' | 'exit' | 'error' | 'service' | 'time' | 'more' | 'hidden';
+/** What a chip shows instead of an arrow: a way by a key, a failure, a service, a timer, pages, other keys, an end, or hidden arrows. */
+export type ChipSign = 'back' | 'home' | 'exit' | 'error' | 'service' | 'time' | 'more' | 'key' | 'ends' | 'hidden';
 
 export interface Chip {
   readonly sign: ChipSign;

@@ -27,7 +27,7 @@ export function flowDrawing({ flow, screens }: CompiledFlow): Drawing {
     const failures = chipped.filter(({ from }) => from === node.path).map(failureChip);
     const ways = keyChips(node, { before: before.get(node.path) ?? new Set(), start: flow.start });
     const exits: Chip[] = node.path === exit ? [{ sign: 'exit', text: 'from any screen', events: ['exit'] }] : [];
-    return { ...describeScreen(node), chips: [...chips, ...failures, ...ways, ...exits] };
+    return { ...describeScreen(node), chips: [...chips, ...failures, ...ways, ...ownKeys(node), ...exits] };
   });
   const frames = new Map(starts.map(({ prefix, scope }) => [prefix, scope.flow.flow]));
   frames.delete('');
@@ -71,6 +71,13 @@ const failureChip = ({ to, event }: SingleTransition): Chip => ({
   to,
   events: [event],
 });
+
+// What the screen has instead of the keys of its flow.
+function ownKeys({ screen }: ScreenNode): Chip[] {
+  const keys = Object.entries(('keys' in screen && screen.keys) || {});
+  const text = keys.map(([name, key]) => (key === false ? `no ${name}` : `${name} ${key}`)).join(', ');
+  return text === '' ? [] : [{ sign: 'key', text }];
+}
 
 function keyChips(node: ScreenNode, { before, start }: { before: ReadonlySet<string>; start: string }): Chip[] {
   const { screen, path, prefix } = node;

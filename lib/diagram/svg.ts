@@ -154,6 +154,8 @@ const SIGN_PATHS: { readonly [sign in ChipSign]: string } = {
     'M5 3.1A1.9 1.9 0 1 0 5 6.9A1.9 1.9 0 1 0 5 3.1M5 0.7V2M5 8V9.3M0.7 5H2M8 5H9.3M2 2L2.9 2.9M7.1 7.1L8 8M2 8L2.9 7.1M7.1 2.9L8 2',
   time: 'M5 1A4 4 0 1 0 5 9A4 4 0 1 0 5 1M5 2.8V5L6.6 6.2',
   more: 'M1.5 1.2H6.5V6.8H1.5ZM8.5 3.2V8.8H3.5',
+  key: 'M2 2H2.1M5 2H5.1M8 2H8.1M2 5H2.1M5 5H5.1M8 5H8.1M5 8H5.1',
+  ends: 'M1.5 1.5H8.5V8.5H1.5ZM3.6 3.6L6.4 6.4M6.4 3.6L3.6 6.4',
   hidden: 'M1.5 5H1.6M5 5H5.1M8.5 5H8.6',
 };
 

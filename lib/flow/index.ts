@@ -7,6 +7,7 @@ export { type LoadedFlows, loadFlow, loadFlows, parseFlow } from './format/load.
 export { type Problem, problemLine } from './format/problem.ts';
 export { checkFlow, type LintContext, lintFlow } from './lint/lint.ts';
 export type { Lint, LintRule, RuleFinding } from './lint/rule.ts';
+export type { Contracts, ServiceContract } from './lint/shapes.ts';
 export { type CompiledFlow, type CompileOptions, compileFlow } from './run/compile.ts';
 export { type Coverage, coverageLine } from './testing/coverage.ts';
 export type { FlowTestFile } from './testing/file.ts';

@@ -28,7 +28,7 @@ import { type MenuHome, menuHome } from '../menus/home.ts';
 import { loadLintRules } from '../menus/lint-rules.ts';
 import { loadMachines } from '../menus/machines.ts';
 import { lintDoors, listRefused, loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
-import { isBuiltIn, lintedServices, loadServices } from '../menus/services.ts';
+import { isBuiltIn, type LoadedServices, lintedServices, loadServices } from '../menus/services.ts';
 import type { GivenStores } from '../stores/given.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from '../stores/stores.ts';
 import { tracedStores } from '../stores/traced.ts';
@@ -174,7 +174,9 @@ async function build(
     : undefined;
   const memory = openMemories(keyring, options, { documents: stores.documents, clock: sessionClock });
   const desk = accountDesk({ accounts: callers, simulated, memory, aliases: vault.aliases, audit });
-  const services = between(await allServices(config, { callers, simulated, memory, given: parts.services, clock }));
+  const kept = { callers, simulated, memory, given: parts.services, clock };
+  const { contracts, ...loaded } = await allServices(config, kept);
+  const services = between(loaded.services);
   const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
   const names = lintedServices(services);
   const machines = await loadMachines(config.machines, {
@@ -190,7 +192,7 @@ async function build(
     get folder() {
       return home.folder;
     },
-    ...{ services: names, machines: ids, rules, doors, clock },
+    ...{ services: names, contracts, machines: ids, rules, doors, clock },
     mayBeEmpty: config.studio && !config.production,
   };
   const menus = await loadMenus(menuFolder, listDialled(config.ussd));
@@ -267,16 +269,16 @@ interface ServiceSources extends KeptAccounts {
   readonly clock: Clock;
 }
 
-async function allServices(config: Config, { given, clock, ...kept }: ServiceSources): Promise<Services> {
+async function allServices(config: Config, { given, clock, ...kept }: ServiceSources): Promise<LoadedServices> {
   const accountsOfFlows = accountServices(kept.callers, kept.simulated && { simulated: kept.simulated });
   const builtIn = {
     ...accountsOfFlows,
     ...memoryServices(kept.memory),
     ...httpServices({ hosts: config.serviceHosts, headers: config.serviceHeaders }),
   };
-  const loaded = await loadServices(config.services, { builtIn, given, folder: process.cwd(), clock });
+  const { services, contracts } = await loadServices(config.services, { builtIn, given, folder: process.cwd(), clock });
   // Innermost, so that recorders and logs of services get no secret either.
-  return keepSecrets(loaded, { own: isBuiltIn, redact: config.redact });
+  return { services: keepSecrets(services, { own: isBuiltIn, redact: config.redact }), contracts };
 }
 
 function logProblems(menus: Menus, log: Log): void {

@@ -127,6 +127,7 @@ async function openApp(opened: Opened, reloads: Reloads, { defer }: Disposables)
     ? await openStudio({
         ...{ home: host.menuHome, flow: config.ussd.flow, codes: config.ussd.codes, library: engine.library },
         ...{ documents, clock, drawings: inspector.drawings, services: host.services, recorder },
+        contracts: host.menuFolder.contracts,
         reload: () => reloads.now(),
         noteEdit: async ({ by, ...details }) => void (await audit.append({ action: 'menus.edited', by, details })),
         callsServices: !config.production,

@@ -13,7 +13,7 @@ import { openCatalog } from '../gateway/open.ts';
 import { lintRulesFrom } from '../menus/lint-rules.ts';
 import { machinesFrom } from '../menus/machines.ts';
 import { lintDoors, loadMenus } from '../menus/menus.ts';
-import { serviceNames } from '../menus/services.ts';
+import { servicesFrom } from '../menus/services.ts';
 import { advice, brokenFinding, type CheckContext, type DoctorCheck, type Finding, fine } from './check.ts';
 
 const ASK_MS = 5_000;
@@ -145,13 +145,13 @@ export const MENU_CHECKS: readonly DoctorCheck[] = [
   {
     name: 'menus',
     run: async ({ config, env }) => {
-      const services = await serviceNames(env);
+      const known = await servicesFrom(env);
       const rules = await lintRulesFrom(env);
-      const machines = new Set((await machinesFrom(env, services)).map(({ id }) => id));
+      const machines = new Set((await machinesFrom(env, known.services)).map(({ id }) => id));
       const own = machines.size ? [fine(`machines load from MACHINES: ${[...machines].join(', ')}`)] : [];
       const doors = lintDoors(config);
       const menus = await loadMenus(
-        { folder: config.menusDir, services, machines, rules, doors },
+        { folder: config.menusDir, ...known, machines, rules, doors },
         listDialled(config.ussd),
       );
       const errors = menus.problems.filter(({ severity }) => severity === 'error').length + menus.failures.length;

@@ -73,15 +73,15 @@ export async function findNamedProblems(
     await attempt(() => loadModel(module));
   }
   const given = parts.services;
-  const services = await attempt(() => offeredServices(settings.services, { given, folder, clock }));
+  const known = await attempt(() => offeredServices(settings.services, { given, folder, clock }));
   const rules = await attempt(() => loadLintRules(settings.lintRules, { folder, given: parts.lintRules }));
   const { machines: modules, menusDir, studio, production } = settings;
-  const called = services ?? ALL_NAMES;
+  const called = known?.services ?? ALL_NAMES;
   const machines = await attempt(() =>
     loadMachines(modules, { folder, given: parts.conversations, services: called, clock }),
   );
   if (!(alsoMenus || problems.length)) return problems;
-  const menus = { folder: menusDir, services, rules, mayBeEmpty: studio && !production };
+  const menus = { folder: menusDir, ...known, rules, mayBeEmpty: studio && !production };
   const ids = new Set(machines?.map(({ id }) => id));
   // The flow of USSD_FLOW may be a machine.
   await attempt(() => (machines ? loadMenus({ ...menus, machines: ids }, listDialled(ussd)) : readMenus(menus)));

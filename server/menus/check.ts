@@ -44,7 +44,7 @@ export async function checkMenus(folder: MenuFolder, options: CheckOptions = {})
   let updated = 0;
   for (const [name, compiled] of menus.compiled) {
     if (!isMeant(name)) continue;
-    const found = await readTests(folder.folder, name);
+    const found = await readTests(folder, name);
     if (!found) untested.push(name);
     problems.push(...(found?.problems ?? []));
     if (!found?.file) continue;
@@ -60,7 +60,7 @@ export async function checkMenus(folder: MenuFolder, options: CheckOptions = {})
 
 // Flows that do not compile are told as problems; their tests are still counted.
 async function countNotRun(
-  { folder }: MenuFolder,
+  folder: MenuFolder,
   { files, compiled }: Menus,
   { flow: isMeant, test: isRun }: CheckedTests,
 ): Promise<number> {

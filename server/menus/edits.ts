@@ -5,15 +5,18 @@ import { loadFlows } from '../../lib/flow/format/load.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
 import type { LintDoors } from '../../lib/flow/lint/lint.ts';
 import type { LintRule, RuleFinding } from '../../lib/flow/lint/rule.ts';
+import type { Contracts } from '../../lib/flow/lint/shapes.ts';
 import { type CompiledFlow, flowCompiler } from '../../lib/flow/run/compile.ts';
 import { failureText, runFlowTests } from '../../lib/flow/testing/run.ts';
 import { CONTRACTS } from './contracts.ts';
-import { cutFlowName, readTests, sayTaken, tryCompile } from './menus.ts';
+import { cutFlowName, readTests, sayTaken, type TestedFolder, tryCompile } from './menus.ts';
 
 export interface EditJob {
   readonly folder: string;
   /** Names of the services that flows may call; without it, they are not checked. */
   readonly services: readonly string[] | undefined;
+  /** Their inputs and outputs, as far as known. @default those of ours */
+  readonly contracts?: Contracts | undefined;
   readonly doors: LintDoors | undefined;
   /** Names of machines of your own, which no flow may have. */
   readonly machines: readonly string[];
@@ -43,7 +46,8 @@ export interface EditAnswer {
  * tested again; where the called one is refused, it goes on with the served form. Throws ERR_CONFIG when the folder cannot
  * be read.
  */
-export async function checkEdits({ folder, services, doors, machines, served, found }: EditJob): Promise<EditAnswer> {
+export async function checkEdits(job: EditJob): Promise<EditAnswer> {
+  const { folder, services, contracts = CONTRACTS, doors, machines, served, found } = job;
   const rules = found.map(
     ({ flow: name, finding, ...rule }): LintRule => ({
       ...rule,
@@ -51,7 +55,7 @@ export async function checkEdits({ folder, services, doors, machines, served, fo
       find: ({ flow }) => (flow.flow === name ? [finding] : []),
     }),
   );
-  const context = { services: services && new Set(services), rules, doors, contracts: CONTRACTS };
+  const context = { services: services && new Set(services), rules, doors, contracts };
   const { flows, problems, files } = await loadFlows(folder, context);
   const taken: Flow[] = [];
   const refused = files.filter((file) => machines.includes(cutFlowName(file))).map(sayTaken);
@@ -64,7 +68,7 @@ export async function checkEdits({ folder, services, doors, machines, served, fo
     accepted.set(flow.flow, flow);
     const next = tryCompile(compile, flow);
     if (typeof next !== 'string' && next.hash === old?.hash && next.version === old.flow.version) continue;
-    const reasons = typeof next === 'string' ? [next] : await listFailedTests(next, folder);
+    const reasons = typeof next === 'string' ? [next] : await listFailedTests(next, { folder, contracts });
     if (reasons.length === 0) {
       taken.push(flow);
       continue;
@@ -76,7 +80,7 @@ export async function checkEdits({ folder, services, doors, machines, served, fo
   return { flows: taken, refused, problems, files };
 }
 
-async function listFailedTests(flow: CompiledFlow, folder: string): Promise<string[]> {
+async function listFailedTests(flow: CompiledFlow, folder: TestedFolder): Promise<string[]> {
   const tests = await readTests(folder, flow.id);
   if (!tests) return [];
   if (!tests.file) return tests.problems.map(problemLine);

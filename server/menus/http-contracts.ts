@@ -1,7 +1,7 @@
 // The contracts of the HTTP services, and what a contract is.
 
 import type { ErrorCode } from '../../lib/errors.ts';
-import type { ServiceContract } from '../../lib/flow/lint/shapes.ts';
+import type { ContractFields, ServiceContract } from '../../lib/flow/lint/shapes.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 
 /** One call and what comes of it. */
@@ -19,6 +19,7 @@ export interface ServiceExample {
 }
 
 export interface DocumentedService extends ServiceContract {
+  readonly answer: ContractFields;
   /** When `fail` is taken, by the code of the error. */
   readonly errors: { readonly [code in ErrorCode]?: string };
   readonly examples: readonly ServiceExample[];

@@ -22,7 +22,7 @@ export async function mendFlows(menus: MenuFolder, only?: string): Promise<strin
     if (FLOW_NAME.test(basename(path, FLOW_FILE)) && (only === undefined || only === path))
       texts.set(path, await files.read(cutFlowName(path)));
   // Checked after the reading: an edit in between then fails the comparison of hashes in `write`.
-  const problems = [...(await readMenus(menus)).problems, ...(await readTestProblems(menus.folder, [...texts.keys()]))];
+  const problems = [...(await readMenus(menus)).problems, ...(await readTestProblems(menus, [...texts.keys()]))];
   const lines: string[] = [];
   for (const [path, text] of texts) {
     const name = cutFlowName(path);

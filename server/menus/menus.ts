@@ -12,6 +12,7 @@ import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
 import { type Problem, problemLine } from '../../lib/flow/format/problem.ts';
 import type { LintDoors } from '../../lib/flow/lint/lint.ts';
 import type { LintRule } from '../../lib/flow/lint/rule.ts';
+import type { Contracts } from '../../lib/flow/lint/shapes.ts';
 import { type CompiledFlow, flowCompiler } from '../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE } from '../../lib/flow/testing/file.ts';
 import { type ParsedFlowTests, parseFlowTests } from '../../lib/flow/testing/parse.ts';
@@ -23,6 +24,8 @@ export interface MenuFolder {
   readonly folder: string;
   /** Names of the services that flows may call; without it, they are not checked. */
   readonly services?: ReadonlySet<string> | undefined;
+  /** Their inputs and outputs, as far as known. @default those of ours */
+  readonly contracts?: Contracts | undefined;
   /** Rules besides our own. */
   readonly rules?: readonly LintRule[] | undefined;
   readonly doors?: LintDoors | undefined;
@@ -79,16 +82,16 @@ const recent = new Map<string, { readonly menus: Menus; readonly clock: Clock | 
 const MENUS_KEPT = 4;
 
 // Rules of others may look at more than the flows.
-function nameMenus(texts: FlowTexts, { services, rules, doors }: MenuFolder): string | undefined {
+function nameMenus(texts: FlowTexts, { services, contracts, rules, doors }: MenuFolder): string | undefined {
   const entries = [...texts];
   if (rules?.length || entries.some(([, text]) => typeof text !== 'string')) return undefined;
   return createHash('sha256')
-    .update(JSON.stringify([entries, doors, services && [...services].sort()]))
+    .update(JSON.stringify([entries, doors, services && [...services].sort(), contracts]))
     .digest('base64');
 }
 
-function compileMenus(texts: FlowTexts, { services, rules, doors, clock }: MenuFolder): Menus {
-  const { flows, problems, files } = checkFlows(texts, { services, rules, doors, contracts: CONTRACTS });
+function compileMenus(texts: FlowTexts, { services, contracts = CONTRACTS, rules, doors, clock }: MenuFolder): Menus {
+  const { flows, problems, files } = checkFlows(texts, { services, rules, doors, contracts });
   const compiled = new Map<string, CompiledFlow>();
   const failures: string[] = [];
   const compile = flowCompiler({ flows, timezone: doors?.timezone, ...(clock && { clock }) });
@@ -135,16 +138,21 @@ export function listRefused({ problems, failures }: Pick<Menus, 'problems' | 'fa
   return [...problems.filter(({ severity }) => severity === 'error').map(problemLine), ...failures];
 }
 
+export type TestedFolder = Pick<MenuFolder, 'folder' | 'contracts'>;
+
 /** The tests beside a flow, or undefined when there are none. A file that cannot be read is one with a problem. */
-export async function readTests(folder: string, flow: string): Promise<ParsedFlowTests | undefined> {
+export async function readTests(
+  { folder, contracts = CONTRACTS }: TestedFolder,
+  flow: string,
+): Promise<ParsedFlowTests | undefined> {
   const file = join(folder, flow + FLOW_TEST_FILE);
   if (!existsSync(file)) return undefined;
   const text = await readText(file);
-  return typeof text === 'string' ? parseFlowTests(text, file) : text;
+  return typeof text === 'string' ? parseFlowTests(text, file, { contracts }) : text;
 }
 
 /** What is wrong with the files of tests beside these files of flows. */
-export async function readTestProblems(folder: string, files: readonly string[]): Promise<Problem[]> {
+export async function readTestProblems(folder: TestedFolder, files: readonly string[]): Promise<Problem[]> {
   const parsed = await Promise.all(files.map((file) => readTests(folder, cutFlowName(file))));
   return parsed.flatMap((tests) => tests?.problems ?? []);
 }

@@ -4,10 +4,24 @@ import { TOOL_SERVICE } from '../../lib/agent/responders/flow.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Services } from '../../lib/engine/service.ts';
 import { TwinlineError } from '../../lib/errors.ts';
-import { importDefault } from '../config/modules.ts';
+import type { Contracts } from '../../lib/flow/lint/shapes.ts';
+import { importModule } from '../config/modules.ts';
 import { CONTRACTS } from './contracts.ts';
+import { readContracts } from './own-contracts.ts';
 
 const NAME = /^[A-Za-z][\w-]*(\.[A-Za-z][\w-]*)*$/;
+
+export interface LoadedServices {
+  readonly services: Services;
+  /** Inputs and outputs, as far as known. */
+  readonly contracts: Contracts;
+}
+
+/** What lint knows of services. */
+export interface KnownServices {
+  readonly services: ReadonlySet<string>;
+  readonly contracts: Contracts;
+}
 
 /** Services, and where each comes from. */
 interface Offered {
@@ -17,14 +31,15 @@ interface Offered {
 
 /**
  * Loads the modules: file paths (absolute, or from `folder`) or package names, whose default export is an object of
- * async functions by name; then those that are given. `builtIn` services cannot be replaced. Throws ERR_CONFIG with every problem, one per line.
+ * async functions by name, and which may export `contracts` beside them; then those that are given. `builtIn` services cannot be replaced. Throws ERR_CONFIG with every problem, one per line.
  */
 export async function loadServices(
   modules: readonly string[],
   { builtIn, given, folder, clock }: ServiceOptions,
-): Promise<Services> {
+): Promise<LoadedServices> {
   const problems: string[] = [];
   const offers: Offered[] = [{ from: 'twinline', services: builtIn }];
+  const contracts: Contracts[] = [CONTRACTS];
   const add = (from: string, services: Services, problem: Tell) => {
     for (const [name, service] of Object.entries(services)) {
       const other = offers.find((offer) => Object.hasOwn(offer.services, name));
@@ -38,11 +53,16 @@ export async function loadServices(
   };
   for (const module of modules) {
     const problem = (why: string) => problems.push(`SERVICES: "${module}" ${why}`);
-    add(module, await importServices(module, { folder, clock, problem }), problem);
+    const { services, contracts: own } = await importServices(module, { folder, clock, problem });
+    add(module, services, problem);
+    contracts.push(own);
   }
   if (given) add('the program', given, (why) => problems.push(`services: the program ${why}`));
   if (problems.length) throw new TwinlineError('ERR_CONFIG', problems.join('\n'));
-  return Object.assign({}, ...offers.map(({ services }) => services)) as Services;
+  return {
+    services: Object.assign({}, ...offers.map(({ services }) => services)) as Services,
+    contracts: Object.assign({}, ...contracts) as Contracts,
+  };
 }
 
 type Tell = (why: string) => void;
@@ -58,12 +78,16 @@ interface ServiceOptions {
 async function importServices(
   module: string,
   { folder, clock, problem }: Pick<ServiceOptions, 'folder' | 'clock'> & { readonly problem: Tell },
-): Promise<Services> {
-  const imported = await importDefault(module, folder, clock);
+): Promise<LoadedServices> {
+  const imported = await importModule(module, folder, clock);
   if (imported.kind === 'broken') problem(imported.why);
-  else if (typeof imported.value === 'object' && imported.value !== null) return imported.value as Services;
-  else problem('has no default export that is an object. Write: export default { "bills.find": async (input) => … }');
-  return {};
+  else {
+    const { default: services, contracts } = imported.value;
+    if (typeof services === 'object' && services !== null)
+      return { services: services as Services, contracts: readContracts(contracts, Object.keys(services), problem) };
+    problem('has no default export that is an object. Write: export default { "bills.find": async (input) => … }');
+  }
+  return { services: {}, contracts: {} };
 }
 
 /** What lint knows: these, and the service that flows of chats have beside them. */
@@ -71,19 +95,20 @@ export function lintedServices(services: Services): ReadonlySet<string> {
   return new Set([...Object.keys(services), TOOL_SERVICE]);
 }
 
-/** Names of all services that flows may call under this environment. Throws as {@link loadServices} does. */
-export function serviceNames({ SERVICES }: NodeJS.ProcessEnv): Promise<ReadonlySet<string>> {
+/** All services that flows may call under this environment. Throws as {@link loadServices} does. */
+export function servicesFrom({ SERVICES }: NodeJS.ProcessEnv): Promise<KnownServices> {
   const modules = (SERVICES ?? '').split(',').map((module) => module.trim());
   return offeredServices(modules.filter(Boolean), { folder: process.cwd() });
 }
 
-/** Names of the services of these modules, with ours and those that a program gives. Throws as {@link loadServices} does. */
+/** The services of these modules, with ours and those that a program gives. Throws as {@link loadServices} does. */
 export async function offeredServices(
   modules: readonly string[],
   options: Omit<ServiceOptions, 'builtIn'>,
-): Promise<ReadonlySet<string>> {
+): Promise<KnownServices> {
   const builtIn = Object.fromEntries(Object.keys(CONTRACTS).map((name) => [name, async () => null]));
-  return lintedServices(await loadServices(modules, { ...options, builtIn }));
+  const { services, contracts } = await loadServices(modules, { ...options, builtIn });
+  return { services: lintedServices(services), contracts };
 }
 
 /** Whether a service is one of ours: only then are its words. */

@@ -150,14 +150,14 @@ async function reloadMenus(
   menus: MenuFolder,
   { library, onServed, thread = sharedThread }: Pick<WatchOptions, 'library' | 'onServed' | 'thread'>,
 ): Promise<Reloaded> {
-  const { folder, services, doors, clock = systemClock, machines = new Set() } = menus;
+  const { folder, services, contracts, doors, clock = systemClock, machines = new Set() } = menus;
   const served = flowsIn(library);
   const listOrphans = (files: readonly string[]) => {
     const names = new Set(files.map(cutFlowName));
     return [...served.keys()].filter((name) => !names.has(name));
   };
   const job: EditJob = {
-    ...{ folder, doors, services: services && [...services], machines: [...machines] },
+    ...{ folder, doors, contracts, services: services && [...services], machines: [...machines] },
     served: [...served.values()].map(({ flow, hash }) => ({ flow, hash })),
     found: await findByOwnRules(menus),
   };
@@ -183,12 +183,18 @@ async function reloadMenus(
 }
 
 /** What the rules of others find: functions of this process, which no thread has. */
-async function findByOwnRules({ folder, services, rules = [], doors }: MenuFolder): Promise<EditJob['found']> {
+async function findByOwnRules({
+  folder,
+  services,
+  contracts = CONTRACTS,
+  rules = [],
+  doors,
+}: MenuFolder): Promise<EditJob['found']> {
   if (!rules.length) return [];
   const texts = await readFlowFiles(folder);
   const parsed = [...texts].flatMap(([file, text]) => (typeof text === 'string' ? [parseFlow(text, file).flow] : []));
   const flows = new Map(parsed.flatMap((flow) => (flow ? [[flow.flow, flow]] : [])));
-  const context = { flows, services, doors, contracts: CONTRACTS };
+  const context = { flows, services, doors, contracts };
   return [...flows.values()].flatMap((flow) =>
     listFindings(flow, rules, context).map(({ rule: { code, severity }, finding }) => ({
       flow: flow.flow,

@@ -7,7 +7,7 @@ import { type CompiledFlow, flowsIn, isFlow } from '../../lib/flow/run/compile.t
 import { runFlowTests } from '../../lib/flow/testing/run.ts';
 import type { ClockWatch, WrongClock } from '../health/clock-watch.ts';
 import type { Health, StoreHealth } from '../health/health.ts';
-import { readTests } from '../menus/menus.ts';
+import { readTests, type TestedFolder } from '../menus/menus.ts';
 import { PAGE_LIMITS } from './limits.ts';
 
 /** Results of the tests beside a flow, for the served version. */
@@ -38,7 +38,7 @@ export interface HomeSources {
   readonly health: Health;
   readonly clocks: Pick<ClockWatch, 'wrong'>;
   readonly library: Library;
-  readonly menus: { readonly folder: string };
+  readonly menus: TestedFolder;
   refusedEdits(): readonly string[];
 }
 
@@ -47,7 +47,7 @@ export function homeReader({ health, clocks, library, menus, refusedEdits }: Hom
   const verdicts = new LRUCache<string, Promise<Tested>>({ max: PAGE_LIMITS.menusTested });
 
   async function readTested(compiled: CompiledFlow): Promise<Tested> {
-    const tests = await readTests(menus.folder, compiled.id);
+    const tests = await readTests(menus, compiled.id);
     if (!tests) return { kind: 'none' };
     const { file, source } = tests;
     if (!file) return { kind: 'unreadable' };

@@ -83,6 +83,29 @@ test('a called flow is drawn once, in a frame with its start, to which each call
   assert.equal(calls, ['pay', 'again']);
 });
 
+test('a card says which keys are its own and where a called flow ends the session, an arrow where an answer is refused', () => {
+  const asks = { type: 'input', text: 'Code?', save: 'code', keys: { back: '#', home: false }, to: 'look' } as const;
+  const look = {
+    type: 'branch',
+    branch: [
+      { when: "code == '1'", to: 'done' },
+      { to: 'ask', error: 'No.' },
+    ],
+  } as const;
+  const screens = { ask: asks, look, done: { type: 'end', text: 'Bye', ends: true } } as const;
+  const shop = flowOf(screens, { flow: 'shop', vars: { code: { type: 'string' } } });
+  const main = flowOf({ a: { type: 'flow', flow: 'shop', done: 'b' }, b: { type: 'end', text: '' } });
+  const { states, arrows } = flowDrawing(compileFlow(main, { flows: new Map([['shop', shop]]) }));
+  const chips = (id: string) =>
+    states.find((state) => state.id === id)!.chips.map(({ sign, text }) => `${sign}: ${text}`);
+  assert.equal(chips('shop.ask'), ['key: back #, no home']);
+  assert.equal(chips('shop.done'), ['ends: ends the session']);
+  assert.equal(
+    arrows.filter(({ from }) => from === 'shop.look').flatMap(({ ways }) => ways.map(({ label }) => label)),
+    ["[code == '1']", 'refuses'],
+  );
+});
+
 test('the exit leads to the screen that says goodbye, and there is none without a key', () => {
   const flow = { a: menuTo('a') };
   const withKey = flowDrawing(compileFlow(flowOf(flow, { keys: { exit: '*' } })));

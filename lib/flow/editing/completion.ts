@@ -8,11 +8,10 @@ import { DOOR_NAMES, LOCAL_NAMES } from '../format/names.ts';
 import { schemaAt, screenTypes } from '../format/schema.ts';
 import { pointerTo } from '../format/source.ts';
 import type { LintContext } from '../lint/lint.ts';
-import { answerShape, declaredShapes, FAILURE, type Shape, UNKNOWN } from '../lint/shapes.ts';
+import { answerShape, declaredShapes, FAILURE, findContract, type Shape, UNKNOWN } from '../lint/shapes.ts';
 import type { CallScreen } from '../screens/call.ts';
 import { type Cursor, readLoosely, type Sketch, sketchFlow } from './cursor.ts';
 import { type Completion, type Completions, listValues, type ProposedName, proposeKeys, toNames } from './proposals.ts';
-import { findContract } from './words.ts';
 
 /** The editor's text and the context of its flow. */
 export interface Draft extends LintContext {

@@ -8,9 +8,10 @@ import type { Flow, Screen, Text } from '../format/flow.ts';
 import { schemaAt } from '../format/schema.ts';
 import { pointerTo } from '../format/source.ts';
 import type { LintContext } from '../lint/lint.ts';
+import { type Contracts, findContract } from '../lint/shapes.ts';
 import { findKind } from '../screens/kinds.ts';
 import { type Cursor, readLoosely, sketchFlow } from './cursor.ts';
-import { type Contracts, describeContract, describePart, findContract } from './words.ts';
+import { describeContract, describePart } from './words.ts';
 
 export interface Explanation {
   /** Offsets of the explained token, in UTF-16 units. */
@@ -41,7 +42,7 @@ export function explainFlow(
 function explainService(
   text: string,
   { kind, path, around, from, to }: Cursor,
-  contracts: Contracts,
+  contracts: Contracts | undefined,
 ): Explanation | undefined {
   const word = text.slice(from, to);
   if (kind === 'value') {

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import { FLOW_SCHEMA, type SchemaPart, schemaAt } from '../format/schema.ts';
 import { parsePointer, pointerTo } from '../format/source.ts';
 import type { LintContext } from '../lint/lint.ts';
+import { findContract } from '../lint/shapes.ts';
 import { room } from '../run/render.ts';
 import { EXPRESSION_KEYS, SCREEN_KEYS } from './completion.ts';
 import type { FieldChoice, FlowForm, FlowForms, FormField, TextInLanguage } from './form-field.ts';
@@ -13,7 +14,7 @@ import { sayExpression } from './plain-words.ts';
 import { EMPTY_VALUES, firstOfType, isOfType, listValues, nameForm } from './proposals.ts';
 import { listReferences, listScreens } from './references.ts';
 import { SourceText } from './source-text.ts';
-import { describePart, findContract } from './words.ts';
+import { describePart } from './words.ts';
 
 export type FormContext = Pick<LintContext, 'flows' | 'services' | 'contracts'>;
 

@@ -2,8 +2,8 @@
 
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { ScreenType } from '../format/flow.ts';
+import { type Contracts, findContract } from '../lint/shapes.ts';
 import { nameOption } from '../screens/option.ts';
-import { type Contracts, findContract } from './words.ts';
 
 /** What an input asks for. */
 export type AnswerKind = 'text' | 'number' | 'pin' | 'phone' | 'date';
@@ -32,7 +32,7 @@ export interface ScreenSurroundings {
   readonly fail: string;
   /** The variables of the flow. */
   readonly vars: JsonObject;
-  readonly contracts: Contracts;
+  readonly contracts: Contracts | undefined;
 }
 
 /** A screen, and the variables that it needs. */

@@ -8,10 +8,10 @@ import { isName, type ScreenType } from '../format/flow.ts';
 import type { TextEdit } from '../format/problem.ts';
 import { schemaAt } from '../format/schema.ts';
 import { parsePointer, pointerTo } from '../format/source.ts';
+import type { Contracts } from '../lint/shapes.ts';
 import { makeOptions, makeScreen, makeUnique, type NewScreen } from './new-screen.ts';
 import { listReferences, listScreens, type ScreenReference } from './references.ts';
 import { SourceText } from './source-text.ts';
-import type { Contracts } from './words.ts';
 
 /** One edit. Pointers are JSON pointers into the flow. */
 export type FlowOperation =

@@ -4,11 +4,12 @@ import { ERROR_CODES } from '../../errors.ts';
 import { listFlowsBelow } from '../format/flow.ts';
 import { FLOW_TEST_SCHEMA, type SchemaPart, schemaAt } from '../format/schema.ts';
 import { pointerTo } from '../format/source.ts';
+import { findContract } from '../lint/shapes.ts';
 import type { Draft } from './completion.ts';
 import { type Cursor, readLoosely, sketchFlow } from './cursor.ts';
 import { describeScreen, type Explanation } from './explain.ts';
 import { type Completion, type Completions, listValues, type ProposedName, proposeKeys, toNames } from './proposals.ts';
-import { describeContract, describePart, findContract } from './words.ts';
+import { describeContract, describePart } from './words.ts';
 
 /** A draft of a flow and of its tests. */
 export interface TestedText extends Draft {

@@ -1,7 +1,6 @@
 // Texts for explanations and proposals: of a part of the format, and of a service.
 
 import type { SchemaPart } from '../format/schema.ts';
-import type { LintContext } from '../lint/lint.ts';
 import type { ServiceContract } from '../lint/shapes.ts';
 
 /** The schema's description, and the default. */
@@ -16,16 +15,13 @@ export function describePart({ description = '', default: usual, enum: all, exam
 // Whole flows belong in the reference.
 const EXAMPLE_CHARS = 400;
 
-export type Contracts = LintContext['contracts'];
-
-/** Inputs and outputs of a service; undefined if unknown. */
-export function findContract(contracts: Contracts, service: string): ServiceContract | undefined {
-  return contracts && Object.hasOwn(contracts, service) ? contracts[service] : undefined;
-}
-
 export function describeContract({ doc, input, answer }: ServiceContract): string {
   const inputs = Object.entries(input).map(([name, { required: isRequired }]) =>
     isRequired ? `${name} (required)` : name,
   );
-  return `${doc}\nTakes: ${inputs.join(', ')}.\nAnswers: ${Object.keys(answer).join(', ')}.`;
+  return [
+    ...(doc === '' ? [] : [doc]),
+    `Takes: ${inputs.join(', ') || 'nothing'}.`,
+    ...(answer ? [`Answers: ${Object.keys(answer).join(', ')}.`] : []),
+  ].join('\n');
 }

@@ -26,7 +26,7 @@ import { textRules } from './rules/texts.ts';
 import { lengthRules } from './rules/too-long.ts';
 import { variableRules } from './rules/variables.ts';
 import { wayRules } from './rules/ways.ts';
-import type { ServiceContract } from './shapes.ts';
+import type { Contracts } from './shapes.ts';
 
 /** All rules, by family. */
 export const RULES: readonly LintRule[] = [
@@ -84,6 +84,7 @@ const TEST_CODES = {
   'bad-pattern': 'the pattern of a test is not a valid regular expression',
   'bad-answer': 'a mocked answer needs either return or fail',
   'unknown-code': 'a mocked answer fails with an unknown code',
+  'wrong-mock': 'a mocked answer does not fit the contract of its service',
 } as const;
 
 /** Code → what it means, sorted by code. */
@@ -112,7 +113,7 @@ export interface LintContext {
   /** Names of services that `call` screens can call. */
   readonly services?: ReadonlySet<string> | undefined;
   /** Inputs and outputs of services, by name; not necessarily of all. */
-  readonly contracts?: { readonly [service: string]: ServiceContract } | undefined;
+  readonly contracts?: Contracts | undefined;
   /** @default telecom gateways that repeat all answers in each request, and chats with the flow `assistant` */
   readonly doors?: LintDoors | undefined;
   /** Additional rules. @default none */

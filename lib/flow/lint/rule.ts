@@ -4,7 +4,7 @@ import { type Flow, findExitScreen, type Keys, keysOn, type Screen, type Variabl
 import type { Finding, Mend, Problem } from '../format/problem.ts';
 import { isInteractive, listTargets } from '../screens/kinds.ts';
 import type { Parts } from './parts.ts';
-import type { ServiceContract } from './shapes.ts';
+import type { Contracts } from './shapes.ts';
 
 /** A flow under inspection. */
 export interface Lint {
@@ -21,7 +21,7 @@ export interface Lint {
   /** Names of all services; undefined if unknown. */
   readonly services: ReadonlySet<string> | undefined;
   /** Inputs and outputs of services, as far as known. */
-  readonly contracts: { readonly [service: string]: ServiceContract };
+  readonly contracts: Contracts;
   /** Whether the flow is known to be called by others only: nobody dials it or writes to it. */
   readonly isOnlyCalled: boolean;
   /** Whether each request repeats all answers, as in the cumulative mode of telecom gateways. */

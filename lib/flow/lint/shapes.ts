@@ -42,31 +42,48 @@ export type ContractKind = 'text' | 'number' | 'boolean' | 'list' | 'object' | '
 export interface ContractField {
   readonly kind: ContractKind;
   readonly about: string;
+  /** Of the object, or of each object in the list. @default unknown */
+  readonly fields?: ContractFields;
 }
+
+/** By name. */
+export type ContractFields = { readonly [name: string]: ContractField };
 
 /** Inputs and outputs of a service. */
 export interface ServiceContract {
   /** What it does. */
   readonly doc: string;
   readonly input: { readonly [name: string]: ContractField & { readonly required?: true } };
-  /** All fields of its result. */
-  readonly answer: { readonly [name: string]: ContractField };
+  /** All fields of its result. @default unknown */
+  readonly answer?: ContractFields;
+}
+
+/** The contracts of services, by name; not necessarily of all. */
+export type Contracts = { readonly [service: string]: ServiceContract };
+
+export function findContract(contracts: Contracts | undefined, service: string): ServiceContract | undefined {
+  return contracts && Object.hasOwn(contracts, service) ? contracts[service] : undefined;
 }
 
 /** The shape of a service's result. */
 export function answerShape(service: string, { answer }: ServiceContract): Shape {
-  const shapes = new Map(Object.entries(answer).map(([name, { kind }]) => [name, kindShape(kind)] as const));
-  return { kind: 'object', isSure: true, fields: { shapes, source: `the answer of "${service}"`, isSure: true } };
+  return answer ? fieldsShape(answer, `the answer of "${service}"`) : UNKNOWN;
 }
 
-function kindShape(kind: ContractKind): Shape {
+function fieldsShape(fields: ContractFields, source: string): Shape {
+  const shapes = new Map(Object.entries(fields).map(([name, field]) => [name, fieldShape(field, source)] as const));
+  return { kind: 'object', isSure: true, fields: { shapes, source, isSure: true } };
+}
+
+function fieldShape({ kind, fields }: ContractField, source: string): Shape {
   if (kind === 'any') return UNKNOWN;
-  if (kind === 'list') return { kind, of: UNKNOWN, isSure: true };
-  return { kind, isSure: true };
+  const inside = fields ? fieldsShape(fields, source) : undefined;
+  if (kind === 'list') return { kind, of: inside ?? UNKNOWN, isSure: true };
+  return kind === 'object' && inside ? inside : { kind, isSure: true };
 }
 
 /** The shape of `error` on the `fail` ways of a call. */
-export const FAILURE_FIELDS: ServiceContract['answer'] = {
+export const FAILURE_FIELDS: ContractFields = {
   code: { kind: 'text', about: 'One of the codes of errors; conditions compare it.' },
   message: {
     kind: 'text',
@@ -74,15 +91,7 @@ export const FAILURE_FIELDS: ServiceContract['answer'] = {
   },
 };
 
-export const FAILURE: Shape = {
-  kind: 'object',
-  isSure: true,
-  fields: {
-    shapes: new Map(Object.entries(FAILURE_FIELDS).map(([name, { kind }]) => [name, kindShape(kind)] as const)),
-    source: '"error" of a failed call',
-    isSure: true,
-  },
-};
+export const FAILURE: Shape = fieldsShape(FAILURE_FIELDS, '"error" of a failed call');
 
 /**
  * The shapes of all variables of a flow, by declared type and sample. A default gives the fields of a variable too when

@@ -142,10 +142,13 @@ export const end: ScreenKind<EndScreen> = {
     },
   ],
 
-  card: ({ text, after = [] }) => ({
-    text,
-    ...(after.length && { chips: after.map(({ service }) => ({ sign: 'service', text: `then ${service}` }) as const) }),
-  }),
+  card: ({ text, after = [], ends }) => {
+    const closing = ends ? [{ sign: 'ends', text: 'ends the session' } as const] : [];
+    return {
+      text,
+      chips: [...closing, ...after.map(({ service }) => ({ sign: 'service', text: `then ${service}` }) as const)],
+    };
+  },
   steps: () => [],
 };
 

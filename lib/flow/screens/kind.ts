@@ -196,7 +196,7 @@ export interface Card {
 }
 
 export interface CardChip {
-  readonly sign: 'service' | 'time' | 'more';
+  readonly sign: 'service' | 'time' | 'more' | 'ends';
   readonly text: string;
   readonly events?: readonly string[];
 }

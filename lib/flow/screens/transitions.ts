@@ -80,10 +80,12 @@ export function waySteps(
   const list = listWays(ways);
   const short = (when: string) =>
     answer === undefined ? when : when.replaceAll(new RegExp(`\\b${answer}\\.`, 'g'), '');
-  return list.map(({ to, when }, at) => ({
+  return list.map(({ to, when, error }, at) => ({
     ...step,
     to,
-    label: when === undefined ? word || 'else' : `${word} [${short(when)}]`.trim(),
+    label:
+      [word, error !== undefined && 'refuses', when !== undefined && `[${short(when)}]`].filter(Boolean).join(' ') ||
+      'else',
     mark: list.length > 1 ? `${slot}[${at}]` : slot,
     ...(when !== undefined && { guard: when }),
   }));

@@ -14,16 +14,25 @@ import { type Finding, locateProblem, type Mend, type Problem, showValue, sortPr
 import { type FlowSource, flowSource, makeFlowSource, pointerTo } from '../format/source.ts';
 import { outline, parseDocument } from '../format/syntax.ts';
 import { FLOW_LIMITS } from '../limits.ts';
+import type { Contracts } from '../lint/shapes.ts';
 import type { FlowTestFile, MockAnswer } from './file.ts';
+import { listWrongMocks } from './mocks.ts';
 
 interface TestFinding extends Finding {
   readonly code: string;
 }
 
+interface ReadTests {
+  readonly value: unknown;
+  readonly contracts: Contracts | undefined;
+}
+
 /** Problems of a parsed test file. */
-function findTestProblems(source: FlowSource, root: ValueNode, value: unknown): Problem[] {
+function findTestProblems(source: FlowSource, root: ValueNode, { value, contracts }: ReadTests): Problem[] {
   const errors = schemaErrors(value);
-  const findings = errors.length ? errors.map(describeError) : findMistakes(value as FlowTestFile);
+  const findings = errors.length
+    ? errors.map(describeError)
+    : [...findMistakes(value as FlowTestFile), ...listWrongMocks(value as FlowTestFile, contracts)];
   return [
     ...findRepeatedKeys(source, root, ''),
     ...findings.map(({ code, ...finding }) => locateProblem(source, finding, { code, severity: 'error' })),
@@ -211,6 +220,12 @@ export interface ParsedFlowTests {
   readonly problems: readonly Problem[];
 }
 
+/** Beside the tests: what is omitted is not checked. */
+export interface FlowTestContext {
+  /** Inputs and outputs of services, to which mocked answers are compared. */
+  readonly contracts?: Contracts | undefined;
+}
+
 /**
  * Reads the tests of a flow. Never throws.
  * @example
@@ -219,7 +234,7 @@ export interface ParsedFlowTests {
  * problems.length; // → 0
  * file?.tests[0]?.name; // → 'leaves'
  */
-export function parseFlowTests(text: string, file: string): ParsedFlowTests {
+export function parseFlowTests(text: string, file: string, { contracts }: FlowTestContext = {}): ParsedFlowTests {
   requireGiven('read tests', { text, file }, { text: 'text', file: 'text' });
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const shape = outline(plain);
@@ -231,7 +246,7 @@ export function parseFlowTests(text: string, file: string): ParsedFlowTests {
   if (fault) return refuseTests(file, { code: 'syntax', ...fault }, plain);
   const source = makeFlowSource(file, plain, document.body);
   const value = composeTexts(evaluate(document) as Json) as unknown;
-  const problems = sortProblems(findTestProblems(source, document.body, value));
+  const problems = sortProblems(findTestProblems(source, document.body, { value, contracts }));
   return problems.length ? { source, problems } : { file: value as FlowTestFile, source, problems };
 }
 

@@ -13,7 +13,7 @@ import { readVersion } from '../../config/modules.ts';
 import { lintRulesFrom } from '../../menus/lint-rules.ts';
 import { mendFlows } from '../../menus/mend.ts';
 import { readDoors, readMenus, readTestProblems } from '../../menus/menus.ts';
-import { serviceNames } from '../../menus/services.ts';
+import { servicesFrom } from '../../menus/services.ts';
 import { formatCount } from '../terminal.ts';
 import { findMenusDir, UsageError, type Verb } from '../verb.ts';
 
@@ -44,13 +44,13 @@ export const lintVerb: Verb = {
       );
     if (values.json && values.sarif) throw new UsageError('Choose --json or --sarif.');
     const { folder, file } = readPlace(positionals, env);
-    const services = await serviceNames(env);
+    const known = await servicesFrom(env);
     const rules = await lintRulesFrom(env);
-    const place = { folder, services, rules, doors: readDoors(env) };
+    const place = { folder, ...known, rules, doors: readDoors(env) };
     if (values.fix) for (const line of await mendFlows(place, file)) console.error(pc.green(line));
     const { failures, ...menus } = await readMenus(place);
     const isMeant = (other: string) => file === undefined || other === file;
-    const tests = await readTestProblems(folder, menus.files.filter(isMeant));
+    const tests = await readTestProblems(place, menus.files.filter(isMeant));
     const problems = [...menus.problems.filter((problem) => isMeant(problem.file)), ...tests];
     const form = values.json ? 'json' : values.sarif ? 'sarif' : 'words';
     const flows = file === undefined ? menus.files.length : 1;

@@ -9,7 +9,7 @@ import { addFlowTest } from '../../../lib/flow/testing/update.ts';
 import { record, type Schema } from '../../../lib/json/schema.ts';
 import { html } from '../../../lib/markup.ts';
 import type { RawReply } from '../../../lib/ussd/adapter.ts';
-import { chooseFlow, type DialledFlows } from '../../../lib/ussd/codes.ts';
+import { chooseFlow, type DialledFlows, type FlowCode } from '../../../lib/ussd/codes.ts';
 import { PLAIN_TYPE } from '../../../lib/ussd/reply.ts';
 import type { TextMode } from '../../../lib/ussd/request.ts';
 import type { UssdService } from '../../../lib/ussd/service.ts';
@@ -121,7 +121,10 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     id: 'getSimulator',
     summary: 'Simulated phones',
     page: ({ ussd, files, library }) =>
-      simulatorPage({ mode: ussd.textMode, flow: ussd.flow, flows: listFlows(library), canSave: files !== undefined }),
+      simulatorPage({
+        ...{ mode: ussd.textMode, flow: ussd.flow, codes: ussd.codes ?? [] },
+        ...{ flows: listFlows(library), canSave: files !== undefined },
+      }),
   }),
   {
     method: 'POST',
@@ -240,6 +243,8 @@ const MODES = {
 export interface SimulatorPageOptions {
   readonly mode: TextMode;
   readonly flow: string;
+  /** Flows of single codes. */
+  readonly codes: readonly FlowCode[];
   /** Flows that phones may dial. */
   readonly flows: readonly DialledFlow[];
   /** Whether tests can be written into the file beside the flow. */
@@ -258,7 +263,9 @@ const listFlows = ({ ids, current }: SimulatorDeps['library']): DialledFlow[] =>
     return { id, langs: isFlow(served) ? (served.flow.langs ?? []) : [] };
   });
 
-export function simulatorPage({ mode, flow, flows, canSave }: SimulatorPageOptions): PageContent {
+export function simulatorPage({ mode, flow, codes, flows, canSave }: SimulatorPageOptions): PageContent {
+  const [{ code } = { code: '*2233#' }] = codes;
+  const byCode = codes.map((one) => html`, by <code>${one.code}</code> the flow <code>${one.flow}</code>`);
   return {
     title: 'Phones · Twinline',
     layout: 'wide',
@@ -266,12 +273,12 @@ export function simulatorPage({ mode, flow, flows, canSave }: SimulatorPageOptio
     script: 'simulator.js',
     body: html`<header class="tool row apart">
 <div><h1>Phones</h1>
-<p class="lead">They dial the flow <code>${flow}</code> as telecoms do, with <code>POST /api/ussd</code>: ${MODES[mode]}.
+<p class="lead">They dial the flow <code>${flow}</code>${byCode} as telecoms do, with <code>POST /api/ussd</code>: ${MODES[mode]}.
 Each phone may use another dialect, flow or language.
 Do not type a real PIN: this tab keeps all input until you close it.</p></div>
 <button id="add" class="primary" type="button">Add a phone</button>
 </header>
-<div id="phones" class="phones stack" data-mode="${mode}" data-flow="${flow}" data-flows="${JSON.stringify(flows)}" data-can-save="${String(canSave)}" data-code="*2233#" data-text-chars="${COMMON_LIMITS.ussdTextChars}"></div>
+<div id="phones" class="phones stack" data-mode="${mode}" data-flow="${flow}" data-flows="${JSON.stringify(flows)}" data-can-save="${String(canSave)}" data-code="${code}" data-codes="${JSON.stringify(codes)}" data-text-chars="${COMMON_LIMITS.ussdTextChars}"></div>
 <p id="none" class="soft" hidden>No phones. Add one.</p>
 <noscript><p class="card">Phones need JavaScript. Without it, use <code>npx twinline chat</code>.</p></noscript>`,
   };

@@ -18,6 +18,7 @@ import { FLOW_FILE } from '../../../lib/flow/format/parse.ts';
 import type { Problem } from '../../../lib/flow/format/problem.ts';
 import type { LintDoors } from '../../../lib/flow/lint/lint.ts';
 import { checkFlow } from '../../../lib/flow/lint/lint.ts';
+import type { Contracts } from '../../../lib/flow/lint/shapes.ts';
 import { type CompiledFlow, flowCompiler } from '../../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE } from '../../../lib/flow/testing/file.ts';
 import { parseFlowTests } from '../../../lib/flow/testing/parse.ts';
@@ -25,7 +26,6 @@ import { type FlowTestReport, runFlowTests } from '../../../lib/flow/testing/run
 import { addFlowTest, updateFlowTests } from '../../../lib/flow/testing/update.ts';
 import type { Json } from '../../../lib/json/json.ts';
 import type { AskProcess } from '../../config/job-thread.ts';
-import { CONTRACTS } from '../../menus/contracts.ts';
 import { tryCompile } from '../../menus/menus.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import { type Dialogue, readDialogue, recordDialogue, type ServiceRecorder } from '../simulator/flow-test.ts';
@@ -60,6 +60,7 @@ export interface TestedDraft {
 export interface DraftLibrary {
   readonly flows: readonly Flow[];
   readonly services: readonly string[];
+  readonly contracts: Contracts;
   readonly doors: LintDoors;
 }
 
@@ -148,6 +149,7 @@ interface Library {
   readonly key: string;
   readonly flows: ReadonlyMap<string, Flow>;
   readonly services: ReadonlySet<string>;
+  readonly contracts: Contracts;
   readonly doors: LintDoors;
 }
 
@@ -174,8 +176,8 @@ export function draftWork(): (job: DraftJob, ask: AskProcess<DraftCall, Json>) =
   };
 
   function workOn(draft: DraftText, around: Library, phones: DraftPhones): Work {
-    const { flows, services } = around;
-    const context = { flows, services, contracts: CONTRACTS };
+    const { flows, services, contracts } = around;
+    const context = { flows, services, contracts };
     const { flow, text } = draft;
     return {
       check: () => {
@@ -192,9 +194,9 @@ export function draftWork(): (job: DraftJob, ask: AskProcess<DraftCall, Json>) =
         return flow ? listWordings(flow) : { langs: [], wordings: [] };
       },
       form: (pointer) => flowForm(text, pointer, context),
-      edit: ({ operation, tests }) => editFlow(text, operation, { tests, contracts: CONTRACTS }),
+      edit: ({ operation, tests }) => editFlow(text, operation, { tests, contracts }),
       begin: ({ tests }) => beginFlows(draft, tests),
-      test: (tests) => testDraft(compile(draft, around), tests),
+      test: (tests) => testDraft(compile(draft, around), { ...tests, contracts }),
       complete: ({ tests, offset }) =>
         (tests === undefined
           ? completeFlow({ text, ...context }, offset)
@@ -212,10 +214,10 @@ export function draftWork(): (job: DraftJob, ask: AskProcess<DraftCall, Json>) =
     };
   }
 
-  function check(draft: DraftText, { key, flows, services, doors }: Library): LoadedDraft {
+  function check(draft: DraftText, { key, flows, services, contracts, doors }: Library): LoadedDraft {
     return keep(checked, [key, draft], () => {
       const name = draft.flow + FLOW_FILE;
-      const { flow, problems } = checkFlow(draft.text, name, { flows, services, doors, contracts: CONTRACTS });
+      const { flow, problems } = checkFlow(draft.text, name, { flows, services, doors, contracts });
       const screens = [...sketchFlow(draft.text, 0).screens].map(([id, { from, to }]) => [id, from, to] as const);
       return { problems, screens, ...(flow && { flow }) };
     });
@@ -226,8 +228,8 @@ export function draftWork(): (job: DraftJob, ask: AskProcess<DraftCall, Json>) =
   }
 }
 
-function readLibrary(key: string, { flows, services, doors }: DraftLibrary): Library {
-  return { key, flows: new Map(flows.map((flow) => [flow.flow, flow])), services: new Set(services), doors };
+function readLibrary(key: string, { flows, services, contracts, doors }: DraftLibrary): Library {
+  return { key, flows: new Map(flows.map((flow) => [flow.flow, flow])), services: new Set(services), contracts, doors };
 }
 
 function keep<T extends object>(cache: LRUCache<string, T>, [key, draft]: [string, DraftText], make: () => T): T {
@@ -254,9 +256,12 @@ function invalidDraft(why: string): TwinlineError {
   return new TwinlineError('ERR_INPUT', `The flow has errors. ${cutText(why, COMMON_LIMITS.quotedChars)}`);
 }
 
-async function testDraft(compiled: CompiledFlow, { tests, update }: DraftTests): Promise<TestedDraft> {
+async function testDraft(
+  compiled: CompiledFlow,
+  { tests, update, contracts }: DraftTests & Pick<Library, 'contracts'>,
+): Promise<TestedDraft> {
   const name = compiled.id + FLOW_TEST_FILE;
-  const { file, problems } = parseFlowTests(tests, name);
+  const { file, problems } = parseFlowTests(tests, name, { contracts });
   if (!file) return { problems, reports: [] };
   const updated = update ? await updateFlowTests(compiled, { file, text: tests }) : undefined;
   const now = updated ? (parseFlowTests(updated.text, name).file ?? file) : file;

@@ -8,10 +8,12 @@ import { LaterAnswer } from '../../../lib/engine/service.ts';
 import { TwinlineError } from '../../../lib/errors.ts';
 import type { Flow } from '../../../lib/flow/format/flow.ts';
 import type { LintDoors } from '../../../lib/flow/lint/lint.ts';
+import type { Contracts } from '../../../lib/flow/lint/shapes.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
 import type { Json } from '../../../lib/json/json.ts';
 import { keepMade } from '../../../lib/retry.ts';
 import { type JobErrors, jobThread } from '../../config/job-thread.ts';
+import { CONTRACTS } from '../../menus/contracts.ts';
 import { hashText } from '../../menus/files.ts';
 import { PAGE_LIMITS } from '../limits.ts';
 import type { PhoneSessionState } from '../simulator/session-state.ts';
@@ -22,6 +24,8 @@ export interface DraftsOptions {
   /** Served flows by name. */
   flows(): ReadonlyMap<string, CompiledFlow>;
   readonly services: Services;
+  /** Their inputs and outputs, as far as known. @default those of ours */
+  readonly contracts?: Contracts | undefined;
   /** Whether dialled drafts call services. On a server with real callers a draft could make payments or open accounts. */
   readonly callsServices: boolean;
   /** For lint. */
@@ -59,7 +63,7 @@ const ERRORS: JobErrors = {
 
 const NO_DRAFT: DraftText = { flow: '', text: '' };
 
-export function drafts({ flows, services, callsServices, doors }: DraftsOptions): Drafts {
+export function drafts({ flows, services, contracts = CONTRACTS, callsServices, doors }: DraftsOptions): Drafts {
   // Several parts of the page request the same draft at once, so results are cached until another flow changes.
   const checked = new LRUCache<string, Promise<CheckedDraft>>({ max: PAGE_LIMITS.draftsKept });
   const thread = jobThread<DraftJob, DraftAnswer, DraftCall, Json>({
@@ -94,7 +98,7 @@ export function drafts({ flows, services, callsServices, doors }: DraftsOptions)
     about: DraftQuestions[Kind],
   ): Promise<DraftResults[Kind]> {
     const job: DraftJob = { kind, about, draft: { flow, text }, libraryKey: nameLibrary() };
-    const library = { flows: listFlows(), services: Object.keys(services), doors };
+    const library = { flows: listFlows(), services: Object.keys(services), contracts, doors };
     let answer = await thread.run(job);
     if ('isLibraryMissing' in answer) answer = await thread.run({ ...job, library });
     if ('isLibraryMissing' in answer) throw failed('the flows around it changed meanwhile');

@@ -4,6 +4,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Library } from '../../../lib/engine/conversation.ts';
 import type { Services } from '../../../lib/engine/service.ts';
 import type { LintDoors } from '../../../lib/flow/lint/lint.ts';
+import type { Contracts } from '../../../lib/flow/lint/shapes.ts';
 import { flowsIn } from '../../../lib/flow/run/compile.ts';
 import { html } from '../../../lib/markup.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
@@ -28,6 +29,8 @@ export interface StudioOptions {
   readonly codes: readonly FlowCode[];
   readonly library: Library;
   readonly services: Services;
+  /** Their inputs and outputs, as far as known. @default those of ours */
+  readonly contracts?: Contracts | undefined;
   /** Whether dialled drafts call services. */
   readonly callsServices: boolean;
   /** For lint. */
@@ -42,7 +45,7 @@ export interface StudioOptions {
 
 /** Opens the studio. Close its drafts at the end. */
 export async function openStudio(options: StudioOptions): Promise<StudioDeps> {
-  const { library, services, documents, clock, doors, ...deps } = options;
+  const { library, services, contracts, documents, clock, doors, ...deps } = options;
   const { callsServices } = deps;
   await documents.declare([STUDIO_VERSION]);
   const flows = () => flowsIn(library);
@@ -51,7 +54,7 @@ export async function openStudio(options: StudioOptions): Promise<StudioDeps> {
     ...deps,
     services,
     files: flowFiles(deps.home, isMachine),
-    drafts: drafts({ flows, services, callsServices, doors }),
+    drafts: drafts({ flows, services, contracts, callsServices, doors }),
     versions: versions(documents, clock),
   };
 }

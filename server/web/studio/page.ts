@@ -2,6 +2,7 @@
 
 import { KINDS } from '../../../lib/flow/screens/kinds.ts';
 import { html } from '../../../lib/markup.ts';
+import type { FlowCode } from '../../../lib/ussd/codes.ts';
 import type { PageContent } from '../kit/frame.ts';
 
 const PARTS = [
@@ -18,6 +19,8 @@ export interface StudioPageOptions {
   readonly flow: string;
   /** Whether dialled drafts call services. */
   readonly callsServices: boolean;
+  /** Flows of single service codes. */
+  readonly codes: readonly FlowCode[];
 }
 
 const NO_CALLS = html`<p class="quiet">On this server drafts call no services; each call leads to its <code>fail</code> screen.</p>`;
@@ -51,7 +54,7 @@ const DIALOGS = html`<dialog id="new-flow"><form method="dialog"><h2>New flow</h
 <p role="alert"></p>
 <p class="row"><button type="button" class="cancel">Cancel</button><button class="primary" type="submit" value="do">Delete</button></p></form></dialog>`;
 
-export function studioPage({ flow, callsServices }: StudioPageOptions): PageContent {
+export function studioPage({ flow, codes, callsServices }: StudioPageOptions): PageContent {
   return {
     title: 'Studio · Twinline',
     layout: 'full',
@@ -72,7 +75,7 @@ export function studioPage({ flow, callsServices }: StudioPageOptions): PageCont
 <nav class="tabs row small" aria-label="Parts of this page">${PARTS.map(
       ([id, name]) => html`<button type="button" data-part="${id}" id="tab-${id}">${name}</button>\n`,
     )}</nav>
-<div class="studio" id="studio" data-flow="${flow}" data-part="drawing" data-code="*2233#">
+<div class="studio" id="studio" data-flow="${flow}" data-part="drawing" data-codes="${JSON.stringify(codes)}">
 <section id="text" class="card" aria-label="Text">
 <div class="row small"><button type="button" id="show-flow" aria-pressed="true">Flow</button>
 <button type="button" id="show-tests" aria-pressed="false">Tests</button>

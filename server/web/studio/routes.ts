@@ -42,7 +42,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       path: '/studio',
       id: 'getStudio',
       summary: 'The editor of flows',
-      page: ({ flow, callsServices }) => studioPage({ flow, callsServices }),
+      page: ({ flow, codes, callsServices }) => studioPage({ flow, codes, callsServices }),
     }),
     {
       method: 'GET',

@@ -4,7 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { loadServices, serviceNames } from '../../../server/menus/services.ts';
+import { readMenus, readTestProblems } from '../../../server/menus/menus.ts';
+import { loadServices, servicesFrom } from '../../../server/menus/services.ts';
 import { withFolder } from '../../support/process.ts';
 import { DIAL, withServer } from '../support/serve.ts';
 
@@ -40,10 +41,13 @@ test('modules are found as relative and absolute files, and as packages', () =>
     },
     async (folder) => {
       const modules = ['./a.js', join(folder, 'deep/b.js'), '@my/pkg'];
-      const services = await loadServices(modules, { builtIn: BUILT_IN, folder });
+      const { services } = await loadServices(modules, { builtIn: BUILT_IN, folder });
       assert.equal(Object.keys(services).sort(), ['a.one', 'account.exists', 'b.more.deep', 'b.two', 'c.three']);
       assert.is(await services['c.three']!({}, {} as never), 3);
-      assert.ok('a.one' in (await loadServices(['a.js'], { builtIn: {}, folder })), 'without a dot, if it is there');
+      assert.ok(
+        'a.one' in (await loadServices(['a.js'], { builtIn: {}, folder })).services,
+        'without a dot, if it is there',
+      );
     },
   ));
 
@@ -127,8 +131,99 @@ test('a flow may call them; when one fails the flow goes on, and the log says wh
   ));
 
 test('lint knows the services of the environment', async () => {
-  const names = await serviceNames({});
-  for (const name of ['account.create', 'account.verifyPin', 'http.get', 'http.post']) assert.ok(names.has(name), name);
+  const { services } = await servicesFrom({});
+  for (const name of ['account.create', 'account.verifyPin', 'http.get', 'http.post'])
+    assert.ok(services.has(name), name);
 });
+
+const BILLS = `export default { 'bills.find': async () => null, 'bills.pay': async () => null };
+  export const contracts = {
+    'bills.find': {
+      doc: 'The bills of a phone.',
+      input: { phone: { kind: 'text', about: 'E.164', required: true } },
+      answer: { found: { kind: 'boolean' }, bills: { kind: 'list', fields: { due: { kind: 'number' } } } },
+    },
+    'bills.pay': { input: {} },
+  };`;
+const BILLS_FLOW = (change: (flow: string) => string) =>
+  change(`{ "flow": "main", "version": 1, "start": "find",
+    "vars": { "phoneNumber": { "type": "string", "max": 16 }, "got": { "type": "object" } },
+    "screens": {
+      "find": { "type": "call", "service": "bills.find", "with": { "phone": "=phoneNumber" }, "save": "got",
+        "done": [{ "when": "got.found", "to": "show" }, { "to": "pay" }], "fail": "bye" },
+      "show": { "type": "list", "text": "Bills", "items": "got.bills", "row": "{{row.due|money}}",
+        "options": [{ "id": "pay", "text": "Pay", "to": "pay" }] },
+      "pay": { "type": "call", "service": "bills.pay", "done": "bye", "fail": "bye" },
+      "bye": { "type": "end", "text": "Bye" } } }`);
+
+test('contracts that a module exports check the calls, the answers and the mocked answers of tests', () =>
+  inFolder({ 'bills.js': BILLS }, async (folder) => {
+    const known = await servicesFrom({ SERVICES: join(folder, 'bills.js') });
+    const told = async (change: (flow: string) => string, mock = '{ "found": true, "bills": [{ "due": 5 }] }') => {
+      writeFileSync(join(folder, 'main.flow.json'), BILLS_FLOW(change));
+      const tests = `{ "flow": "main", "tests": [{ "name": "t", "services": { "bills.find": [
+        { "when": { "phone": "+260971230001" }, "return": ${mock} }] }, "steps": [{ "in": "" }] }] }`;
+      writeFileSync(join(folder, 'main.test.json'), tests);
+      const { problems, files } = await readMenus({ folder, ...known });
+      const inTests = await readTestProblems({ folder, ...known }, files);
+      return [...problems, ...inTests].map(({ code, message }) => `${code}: ${message}`);
+    };
+    assert.equal(await told((flow) => flow), []);
+    for (const [from, to, ...says] of [
+      ['"phone":', '"phne":', 'service-input: ', 'Did you mean "phone"?'],
+      ['"with": { "phone": "=phoneNumber" }, ', '', 'service-input: ', 'without "phone", which it needs.'],
+      ['"=phoneNumber"', 'true', 'service-input: ', '"phone", which is a text.'],
+      ['got.found', 'got.fond', 'unknown-field: ', 'the answer of "bills.find"'],
+      ['row.due', 'row.deu', 'unknown-field: ', 'Did you mean "due"?'],
+      ['"service": "bills.pay", ', '"service": "bills.pay", "with": { "x": 1 }, ', 'service-input: ', '"x"'],
+    ] as const) {
+      const problems = (await told((flow) => flow.replace(from, to))).filter((one) => !one.startsWith('unused-'));
+      assert.is(problems.length, 1, problems.join('\n'));
+      for (const words of says) assert.ok(problems[0]!.includes(words), `${words} in ${problems[0]}`);
+    }
+    for (const [mock, says] of [
+      ['{ "fund": true }', '"bills.find" answers no "fund". Did you mean "found"?'],
+      ['{ "found": "yes" }', '"bills.find" answers "found" as true or false, and this is a text.'],
+      ['{ "bills": [{ "due": 1 }, { "du": 2 }] }', '"bills.find" answers in "bills" no "du".'],
+      ['[]', '"bills.find" answers an object, and this is [].'],
+    ] as const)
+      assert.ok((await told((flow) => flow, mock))[0]?.startsWith(`wrong-mock: ${says}`), says);
+  }));
+
+test('a contract that is none is told with the module and its place', () =>
+  inFolder(
+    Object.fromEntries(
+      Object.entries({
+        a: '[]',
+        b: '{ "x.y": { input: {} } }',
+        c: '{ "own.one": {} }',
+        d: '{ "own.one": { input: { phone: { kind: "txt" } } } }',
+        e: '{ "own.one": { input: {}, answer: { list: { kind: "list", fields: { a: { kin: "text" } } } } } }',
+        f: '{ "own.one": { input: { a: { kind: "text", need: true } } } }',
+        g: '{ "own.one": { inputs: {}, input: {} } }',
+      }).map(([name, contracts]) => [
+        `${name}.js`,
+        `export default { "own.one": async () => 1 }; export const contracts = ${contracts};`,
+      ]),
+    ),
+    async (folder) => {
+      for (const [name, says] of [
+        ['a', 'exports "contracts", which is no object'],
+        ['b', 'the contract "x.y", which is for no service of this module.'],
+        ['c', 'the contract "own.one", which has no "input".'],
+        [
+          'd',
+          'has "input.phone" without a "kind": one of text, number, boolean, list, object, any. Did you mean "text"?',
+        ],
+        ['e', 'has "answer.list.a" without a "kind"'],
+        ['f', 'has "need" in "input.a": the keys are kind, about, fields, required.'],
+        ['g', 'has "inputs": the keys are doc, input and answer. Did you mean "input"?'],
+      ] as const) {
+        const problems = await problemsOf([`./${name}.js`], folder);
+        assert.is(problems.length, 1);
+        assert.ok(problems[0]?.includes(says) && problems[0].includes(`${name}.js`), `${says} in ${problems[0]}`);
+      }
+    },
+  ));
 
 test.run();

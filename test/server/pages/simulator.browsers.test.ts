@@ -75,6 +75,38 @@ test('a phone dials another flow, in another language and every dialect; a test 
   assertQuiet(seen);
 });
 
+test('a phone dials the codes of USSD_FLOW, chosen or typed, with answers behind them; a test of it is one of that flow', () =>
+  withServer({ env: { USSD_FLOW: '*700*4#:wallet,main' } }, async ({ url }) => {
+    const seen = await open(`${url}/simulator`);
+    const phone = handset(seen.page);
+    const code = phone.whole.getByLabel('Code');
+    assert.is(await code.inputValue(), '*700*4#');
+    assert.equal(
+      await phone.whole
+        .locator('datalist option')
+        .evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value)),
+      ['*700*4#'],
+    );
+    await phone.press('Dial');
+    await phone.shows('Wallet');
+    const file = await saved(seen.page, phone);
+    assert.is(file.name, 'wallet.test.json');
+    assert.equal(await runSaved(file), []);
+    await code.fill('*700*5#');
+    await phone.press('Dial');
+    await phone.shows('Welcome to Twinline');
+    await phone.whole.getByText('Flow, language, dialect').click();
+    const language = phone.whole.getByLabel('Language, Phone 1');
+    await code.fill('*700*4*9#');
+    assert.equal(
+      await language.locator('option').evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value)),
+      ['', 'en', 'sw'],
+    );
+    await phone.press('Dial');
+    await phone.shows('Wallet');
+    assertQuiet(seen);
+  }));
+
 test('a dialogue goes on after a reload, hides its PIN, and becomes a flow test that passes', async () => {
   const seen = await visit();
   const { page } = seen;

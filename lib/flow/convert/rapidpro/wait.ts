@@ -1,7 +1,6 @@
 // Converts a router that waits for a message: to a menu if the message before it lists options, to an input with a rule if a test
 // corresponds to one, else to an input followed by a branch.
 
-import { listWords } from '../../expression/functions.ts';
 import type { Values } from '../../format/flow.ts';
 import { compileAccept } from '../../run/accept.ts';
 import { findCallingCode } from '../../run/phone-numbers.ts';
@@ -12,7 +11,7 @@ import { makeName, uniqueNames } from '../names.ts';
 import type { Ask, Choose, Next, Step, StepOption, Wait, Words, WordsWithValues } from '../steps/step.ts';
 import { isSilent } from '../steps/step.ts';
 import type { RapidProContext } from './context.ts';
-import type { LangList } from './file.ts';
+import { readWords, textsIn } from './menu-words.ts';
 import { type Category, keepResult, type ProCase, type ProRouter } from './router.ts';
 
 export interface WaitPlace {
@@ -145,65 +144,6 @@ function findCase(
   );
   return others.every((one) => one === undefined || one === written) ? written : undefined;
 }
-
-const textsIn = (lists: readonly LangList[], lang: string): readonly string[] =>
-  (lists.find((list) => list.lang === lang) ?? lists[0])?.texts ?? [];
-
-/** The answers that pass a test on words, each as a whole. */
-const ANSWERS: { readonly [type: string]: (text: string) => readonly string[] } = {
-  has_any_word: listWords,
-  has_all_words: (text) => [listWords(text).join(' ')],
-  has_phrase: (text) => [listWords(text).join(' ')],
-  has_only_phrase: (text) => [listWords(text).join(' ')],
-  has_only_text: (text) => [text.trim()],
-};
-const EXACT = ['has_only_phrase', 'has_only_text'];
-
-type WordsByLang = Record<string, readonly string[]>;
-
-/** What callers may type besides `keys`, by the category that the router would choose. */
-function readWords(
-  router: ProRouter,
-  { context, keys }: { readonly context: RapidProContext; readonly keys: readonly string[] },
-): Map<Category, WordsByLang> {
-  const labels = new Set(keys.flatMap((key) => [key.toLowerCase(), ...listWords(key)]));
-  const byCategory = new Map<Category, WordsByLang>();
-  const lost = new Set<string>();
-  let isInexact = false;
-  for (const lang of context.langs)
-    for (const { type, arguments: lists } of router.cases)
-      for (const text of textsIn(lists, lang))
-        for (const word of ANSWERS[type]?.(text) ?? (type === 'has_beginning' ? listWords(text) : [])) {
-          if (labels.has(word.toLowerCase())) continue;
-          const owner = router.cases.find((one) => passesTest(one.type, word, textsIn(one.arguments, lang)) === true);
-          const words = (owner && byCategory.get(owner.category)) ?? {};
-          const list = words[lang] ?? [];
-          if (!owner || !ANSWERS[type] || !isTypable(word, text) || list.length >= WORDS_MAX) lost.add(word);
-          else if (!list.includes(word)) {
-            byCategory.set(owner.category, { ...words, [lang]: [...list, word] });
-            isInexact ||= !EXACT.includes(type);
-          }
-        }
-  if (isInexact)
-    context.onNote(
-      router.node,
-      'words',
-      'The answer has to be the word and nothing else; the test finds it inside a sentence, too.',
-    );
-  if (lost.size)
-    context.onNote(
-      router.node,
-      `words ${[...lost].join(', ')}`,
-      'A menu takes the keys and words that it has; these are no answer any more.',
-    );
-  return byCategory;
-}
-
-const WORDS_MAX = 50;
-const WORD_CHARS = 40;
-
-const isTypable = (word: string, text: string) =>
-  word !== '' && word.length <= WORD_CHARS && !/^\p{Nd}+$/u.test(word) && !text.includes('@');
 
 function makeAsk(asking: AskedWait): Ask {
   const { router, context, name, save, split, tellSplit, again } = asking;

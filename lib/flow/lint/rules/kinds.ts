@@ -13,6 +13,7 @@ import {
   answerShape,
   declaredShapes,
   FAILURE,
+  findContract,
   isKnown,
   KIND_WORDS,
   mergedShape,
@@ -179,8 +180,7 @@ function savedShape({ flow, flows, graph, contracts }: Lint, write: VariableWrit
   const saver = screen === undefined ? undefined : graph.screens.get(screen);
   const called = saver?.type === 'flow' ? flows?.get(saver.flow) : undefined;
   if (called) return [outputShape(called, (source, vars) => expressionShape(source, vars, parse))];
-  const contract =
-    saver?.type === 'call' && Object.hasOwn(contracts, saver.service) ? contracts[saver.service] : undefined;
+  const contract = saver?.type === 'call' ? findContract(contracts, saver.service) : undefined;
   return [contract && saver?.type === 'call' ? answerShape(saver.service, contract) : UNKNOWN];
 }
 

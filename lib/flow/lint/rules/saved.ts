@@ -10,7 +10,7 @@ import { findText } from '../../format/way.ts';
 import { listServiceUses } from '../../screens/kinds.ts';
 import type { VariableWrite } from '../parts.ts';
 import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
-import { isKnown, jsonShape, KIND_WORDS, type KnownShape, type Shape, UNKNOWN } from '../shapes.ts';
+import { findContract, isKnown, jsonShape, KIND_WORDS, type KnownShape, type Shape, UNKNOWN } from '../shapes.ts';
 import { expressionShape, readPointer, variableShapes } from './kinds.ts';
 
 export const savedRules: readonly LintRule[] = [
@@ -38,7 +38,7 @@ export const savedRules: readonly LintRule[] = [
       let shapes: ReadonlyMap<string, Shape> | undefined;
       for (const [id, screen] of Object.entries(flow.screens))
         for (const { steps, service, with: values = {} } of listServiceUses(screen)) {
-          const contract = Object.hasOwn(contracts, service) ? contracts[service] : undefined;
+          const contract = findContract(contracts, service);
           if (!contract) continue;
           const place = (...rest: readonly string[]) => pointerTo('screens', id, ...steps, 'with', ...rest);
           const names = Object.keys(values);
@@ -60,8 +60,9 @@ export const savedRules: readonly LintRule[] = [
           const missing = inputs.filter((name) => contract.input[name]!.required && !names.includes(name));
           if (unknown.length) continue;
           for (const name of missing) {
-            const message = `Screen "${id}" calls "${service}" without "${name}", and then it always fails.`;
-            yield { pointer: place(), message, fix: `Add "${name}" to "with": ${contract.input[name]!.about}.` };
+            const message = `Screen "${id}" calls "${service}" without "${name}", which it needs.`;
+            const { about } = contract.input[name]!;
+            yield { pointer: place(), message, fix: `Add "${name}" to "with"${about && `: ${about}`}.` };
           }
         }
     },
@@ -82,7 +83,7 @@ function wrongInput({ id, service, name, value, kind, shape, pointer }: GivenInp
   const isExpression = typeof value === 'string' && value.startsWith('=');
   const what = isExpression ? `"${value.slice(1)}"` : showValue(value);
   const kindWords = KIND_WORDS[kind];
-  const message = `Screen "${id}" gives "${service}" ${what}, ${KIND_WORDS[shape.kind]}, as "${name}", which is ${kindWords}: it always fails.`;
+  const message = `Screen "${id}" gives "${service}" ${what}, ${KIND_WORDS[shape.kind]}, as "${name}", which is ${kindWords}.`;
   const severity = !isExpression || shape.isSure ? 'error' : 'warning';
   if (typeof value === 'number' && kind === 'text')
     return {
@@ -122,8 +123,10 @@ const TEXT: Shape = { kind: 'text', isSure: true };
 function saverShape(screen: Screen, lint: Lint, shapes: ReadonlyMap<string, Shape>): Shape {
   if (screen.type === 'input') return answeredShape(screen);
   if (screen.type === 'flow') return lint.flows?.has(screen.flow) ? { kind: 'object', isSure: true } : UNKNOWN;
-  if (screen.type === 'call')
-    return Object.hasOwn(lint.contracts, screen.service) ? { kind: 'object', isSure: true } : UNKNOWN;
+  if (screen.type === 'call') {
+    const contract = findContract(lint.contracts, screen.service);
+    return contract?.answer ? { kind: 'object', isSure: true } : UNKNOWN;
+  }
   if (screen.type !== 'list') return UNKNOWN;
   const items = expressionShape(screen.items, shapes);
   return items.kind === 'list' ? items.of : UNKNOWN;

@@ -14,4 +14,20 @@ const services = {
   },
 };
 
+/**
+ * What they take and answer: `twinline lint`, the tests beside menus and the studio compare calls with it.
+ * @type {import('twinline/flow').Contracts}
+ */
+export const contracts = {
+  'bills.find': {
+    doc: 'The open bill of a meter.',
+    input: { meter: { kind: 'text', about: '6 digits', required: true } },
+    answer: {
+      found: { kind: 'boolean', about: 'whether there is such a meter' },
+      name: { kind: 'text', about: 'of the customer' },
+      due: { kind: 'number', about: 'in KES' },
+    },
+  },
+};
+
 export default services;

@@ -1,5 +1,6 @@
 // A phone on the page: screen, keypad, dialler, network faults, and the log of requests.
 
+import type { FlowCode } from '../../../../lib/ussd/codes.ts';
 import { button, element } from '../element.ts';
 import type { NetworkFault, Phone, PhoneExchange } from './phone.ts';
 import { answerPart, type DevicePart, type PartDeps, screenPart } from './screen.ts';
@@ -27,8 +28,12 @@ export function device(phone: Phone, { name, textChars, save, addTest, remove, s
   const screen = screenPart(phone, deps);
   const answer = answerPart(phone, deps);
   const faults = faultsPart(phone, deps);
-  const speech = speechPart(phone.state.speech ?? {}, choices, deps.nameControl);
-  const dialler = diallerPart(phone, answer.focus, speech.read);
+  const dialler = diallerPart(phone, {
+    codes: choices.codes,
+    onDialled: answer.focus,
+    readSpeech: () => speech.read(),
+  });
+  const speech = speechPart(phone.state.speech ?? {}, choices, { nameControl: deps.nameControl, code: dialler.code });
   const notice = element('p', { class: 'notice', is: { role: 'status' } });
   const tell = (words: string) => {
     notice.textContent = words;
@@ -114,11 +119,18 @@ interface Field {
   readonly title: string;
 }
 
-export function diallerPart(
-  phone: Phone,
-  onDialled: () => void,
-  readSpeech: () => Speech | undefined = () => undefined,
-): DevicePart {
+interface DiallerDeps {
+  /** Codes to choose from. */
+  readonly codes: readonly FlowCode[];
+  readonly onDialled: () => void;
+  readonly readSpeech: () => Speech | undefined;
+}
+
+interface DiallerPart extends DevicePart {
+  readonly code: HTMLInputElement;
+}
+
+function diallerPart(phone: Phone, { codes, onDialled, readSpeech }: DiallerDeps): DiallerPart {
   const [number, numberLabel] = field({
     label: 'Number',
     value: phone.state.number,
@@ -129,8 +141,14 @@ export function diallerPart(
     label: 'Code',
     value: phone.state.code,
     pattern: String.raw`\*[0-9]+(\*[0-9]+)*#`,
-    title: 'Such as *2233#',
+    title: codes.length ? 'One of the codes; more answers may follow, as in *700*4*1#' : 'Such as *2233#',
   });
+  const list = element(
+    'datalist',
+    { is: { id: `codes-${phone.state.number}` } },
+    codes.map(({ code: one, flow }) => element('option', { text: flow, is: { value: one } })),
+  );
+  code.setAttribute('list', list.id);
   const dial = element('button', {
     class: 'primary',
     text: 'Dial',
@@ -142,7 +160,8 @@ export function diallerPart(
     void phone.dial().then(onDialled);
   };
   return {
-    elements: [element('form', { class: 'dialler', on: { submit: begin } }, [numberLabel, codeLabel, dial])],
+    elements: [element('form', { class: 'dialler', on: { submit: begin } }, [numberLabel, codeLabel, list, dial])],
+    code,
     show: () => {
       dial.disabled = phone.busy;
     },

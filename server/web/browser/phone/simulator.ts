@@ -1,5 +1,6 @@
 // The page of phones: adds and removes phones, restores them after a reload, and saves dialogues as flow tests.
 
+import type { FlowCode } from '../../../../lib/ussd/codes.ts';
 import type { TextMode } from '../../../../lib/ussd/request.ts';
 import { download, findElement } from '../element.ts';
 import { startHeader } from '../site.ts';
@@ -24,6 +25,7 @@ const mode = container.dataset.mode as TextMode;
 const textChars = mode === 'cumulative' ? Number(container.dataset.textChars) : 0;
 const choices = {
   flow: container.dataset.flow!,
+  codes: JSON.parse(container.dataset.codes!) as readonly FlowCode[],
   flows: JSON.parse(container.dataset.flows!) as readonly DialledFlow[],
 };
 let phones: OpenPhone[] = [];

@@ -1,6 +1,7 @@
 // The dialect, flow and language of a phone; undefined for the defaults of the plain endpoint.
 
 import type { AdapterName } from '../../../../lib/ussd/adapters.ts';
+import { chooseFlow, type FlowCode } from '../../../../lib/ussd/codes.ts';
 import type { TextMode } from '../../../../lib/ussd/request.ts';
 import { TELECOM_DIALECTS, type TelecomDialect, type TelecomStep } from '../../../../lib/ussd/telecoms.ts';
 import { element } from '../element.ts';
@@ -102,27 +103,34 @@ export interface DialledFlow {
 export interface SpeechChoices {
   /** Default of the server. */
   readonly flow: string;
+  /** Flows of single codes. */
+  readonly codes: readonly FlowCode[];
   readonly flows: readonly DialledFlow[];
 }
 
-/** Controls for the choices, and a reader of them. */
-export function speechPart(chosen: Speech, { flow, flows }: SpeechChoices, nameControl: (what: string) => string) {
+/** Controls for the choices, and a reader of them. `code` is where the phone types the code. */
+export function speechPart(
+  chosen: Speech,
+  { flow, codes, flows }: SpeechChoices,
+  { nameControl, code }: { readonly nameControl: (what: string) => string; readonly code: HTMLInputElement },
+) {
   const select = (what: string, change = () => {}) =>
     element('select', { is: { 'aria-label': nameControl(what) }, on: { change } });
   const dialect = select('Dialect');
   const lang = select('Language');
   const offerLangs = () => {
-    const { langs = [] } = flows.find(({ id }) => id === flowSelect.value) ?? {};
+    const dialled = flowSelect.value || chooseFlow({ flow, codes }, code.value).flow;
+    const { langs = [] } = flows.find(({ id }) => id === dialled) ?? {};
     offer(lang, [['', 'default of the flow'], ...langs.map((one) => [one, one] as const)], lang.value);
     lang.disabled = langs.length < 2;
   };
   const flowSelect = select('Flow', offerLangs);
   offer(dialect, Object.entries(DIALECTS), chosen.dialect ?? '');
-  offer(
-    flowSelect,
-    flows.map(({ id }) => [id, id] as const),
-    chosen.flow ?? flow,
-  );
+  // Without a choice the server decides, by the code.
+  const served = codes.length ? 'the one of the code' : flow;
+  const others = flows.filter(({ id }) => codes.length || id !== flow);
+  offer(flowSelect, [['', served], ...others.map(({ id }) => [id, id] as const)], chosen.flow ?? '');
+  code.addEventListener('input', offerLangs);
   offerLangs();
   lang.value = chosen.lang ?? '';
   const labels = [
@@ -139,7 +147,7 @@ export function speechPart(chosen: Speech, { flow, flows }: SpeechChoices, nameC
     read(): Speech | undefined {
       const speech: Speech = {
         ...(dialect.value && { dialect: dialect.value }),
-        ...(flowSelect.value !== flow && { flow: flowSelect.value }),
+        ...(flowSelect.value && { flow: flowSelect.value }),
         ...(lang.value && !lang.disabled && { lang: lang.value }),
       };
       return Object.keys(speech).length ? speech : undefined;

@@ -1,5 +1,6 @@
 // A phone that dials the draft and records dialogues as tests.
 
+import type { FlowCode } from '../../../../lib/ussd/codes.ts';
 import type { TurnReasons } from '../../studio/reasons.ts';
 import { element, findElement } from '../element.ts';
 import { Phone, type PhoneLink } from '../phone/phone.ts';
@@ -30,6 +31,8 @@ interface DialReply {
 }
 
 const NUMBER = '+260971230001';
+/** Of a flow without a code of its own. */
+const ANY_CODE = '*2233#';
 const TEXT_CHARS = 0;
 
 export function dialling({ draft, tests, onRecorded, onPick, tell }: DiallingOptions): void {
@@ -52,9 +55,9 @@ export function dialling({ draft, tests, onRecorded, onPick, tell }: DiallingOpt
         () => undefined,
       ),
   };
-  const code = findElement('studio').dataset.code!;
+  const codes = JSON.parse(findElement('studio').dataset.codes!) as readonly FlowCode[];
   const phone: Phone = new Phone(
-    { number: NUMBER, code, delay: 0, log: [] },
+    { number: NUMBER, code: ANY_CODE, delay: 0, log: [] },
     { mode: 'cumulative', changed: () => show(), link },
   );
   const parts = [
@@ -73,7 +76,11 @@ export function dialling({ draft, tests, onRecorded, onPick, tell }: DiallingOpt
       parts.flatMap(({ elements }) => elements),
     ),
   );
-  findElement('dial').addEventListener('click', () => void phone.dial());
+  findElement('dial').addEventListener('click', () => {
+    const own = codes.find(({ flow }) => flow === draft().flow);
+    phone.set({ code: own?.code ?? ANY_CODE });
+    void phone.dial();
+  });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const { session } = phone.state;
