@@ -77,9 +77,9 @@ test('tells what it prints: paths, roots, filters and where', () => {
   ]);
   assert.not(isPlain);
   assert.equal(compileTemplate("{{ tx|lines:'{{row.label|upper}} {{name}}' }}").paths, [
-    { path: 'tx', root: 'tx', filters: ['lines'], offset: 3 },
-    { path: 'tx[0].label', root: 'tx', filters: ['upper'], offset: 13 },
-    { path: 'name', root: 'name', filters: [], offset: 35 },
+    { path: 'tx', root: 'tx', filters: ['lines'], whole: "tx|lines:'{{row.label|upper}} {{name}}' ", offset: 3 },
+    { path: 'tx[0].label', root: 'tx', filters: ['upper'], whole: 'tx[0].label|upper', offset: 13 },
+    { path: 'name', root: 'name', filters: [], whole: 'name', offset: 35 },
   ]);
   assert.ok(compileTemplate('Hi').isPlain);
   assert.is(compileTemplate('Hi').render({}, 'en'), 'Hi');
