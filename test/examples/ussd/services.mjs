@@ -380,7 +380,32 @@ function rides({ deed }) {
   };
 }
 
-const PARTS = [desk, marks, awards, crop, bus, farm, tokens, savings, cashback, rides];
+/** Messages for mothers; the third number has opted out once, the fourth has no chat app. */
+function mothers({ deed }) {
+  const registered = new Map([
+    ['+27820000042', 'clinic'],
+    ['+27820000043', 'self'],
+  ]);
+  return {
+    'mothers.find': ({ phone }) => ({ registered: registered.get(phone) ?? null, optedOut: phone.endsWith('44') }),
+    'mothers.channel': ({ phone }) => ({ name: 'chat', works: !phone.endsWith('45') }),
+    'mothers.register': deed(({ phone }) => {
+      registered.set(phone, 'self');
+      return { ok: true };
+    }),
+  };
+}
+
+/** A self-check for tuberculosis: places, and the answers of callers. */
+function tbcheck({ deed }) {
+  return {
+    'tbcheck.place': ({ text }) =>
+      /nairobi|mombasa/i.test(text) ? { found: true, address: `${text}, Kenya` } : { found: false },
+    'tbcheck.submit': deed(() => ({ ok: true })),
+  };
+}
+
+const PARTS = [desk, marks, awards, crop, bus, farm, tokens, savings, cashback, rides, mothers, tbcheck];
 
 /** A back office that knows nobody yet, with its journal: each deed once, in order. */
 export function backOffice() {
