@@ -43,7 +43,8 @@ function marks({ deed }) {
     { student: 7, module: 1, mark: 87.5 },
     { student: 7, module: 2, mark: 40 },
   ];
-  const appeals = [];
+  const appeals = [{ id: 1, student: 8, module: 1, reason: 'Question 3 was not added up', status: 'pending' }];
+  let last = 1;
   const nameOf = (list, id) => list.find((one) => one.id === id)?.name ?? '';
   return {
     'marks.who': ({ phone }) => {
@@ -72,7 +73,7 @@ function marks({ deed }) {
     }),
     'marks.appeal': deed(({ student, module, reason }) => {
       if (appeals.some((one) => one.student === student && one.module === module)) return { ok: false };
-      appeals.push({ id: appeals.length + 1, student, module, reason, status: 'pending' });
+      appeals.push({ id: ++last, student, module, reason, status: 'pending' });
       return { ok: true };
     }),
     'marks.withdraw': deed(({ appeal }) => {
@@ -209,12 +210,14 @@ function farm({ deed }) {
     { id: 2, name: 'Urea 50 kg', unit: 'bag', price: 80_000, kinds: [] },
     { id: 3, name: 'Hoe', unit: 'piece', price: 9_000, kinds: ['long'] },
   ];
+  const known = new Set(['1199770012345678']);
   let orders = 0;
   return {
     'farm.find': ({ account }) => ({ found: farmers.has(account), ...farmers.get(account) }),
     'farm.register': deed(({ nid, name }) => {
-      const account = `9${nid.replace(/\D/g, '').slice(-7).padStart(7, '0')}`;
-      if (farmers.has(account)) return { found: false };
+      if (known.has(nid)) return { found: false };
+      known.add(nid);
+      const account = `9000000${known.size}`;
       farmers.set(account, { name, account, district: 7, canOrder: true });
       return { found: true, ...farmers.get(account) };
     }),
@@ -411,18 +414,24 @@ const PARTS = [desk, marks, awards, crop, bus, farm, tokens, savings, cashback, 
 export function backOffice() {
   const journal = [];
   const done = new Map();
-  const services = {};
-  for (const part of PARTS)
-    for (const [name, work] of Object.entries(part({ deed: (does) => Object.assign(does, { isDeed: true }) })))
-      services[name] = async (input, { idempotencyKey }) => {
-        if (!work.isDeed) return work(input);
+  const deeds = new Set();
+  const deed = (does) => Object.assign(does, { isDeed: true });
+  const parts = PARTS.flatMap((part) => Object.entries(part({ deed })));
+  const services = Object.fromEntries(
+    parts.map(([name, work]) => {
+      if (!work.isDeed) return [name, async (input) => work(input)];
+      deeds.add(name);
+      const doOnce = async (input, { idempotencyKey }) => {
         if (!done.has(idempotencyKey)) {
           done.set(idempotencyKey, work(input));
           journal.push({ service: name, key: idempotencyKey, input });
         }
         return done.get(idempotencyKey);
       };
-  return { services, journal };
+      return [name, doOnce];
+    }),
+  );
+  return { services, deeds, journal };
 }
 
 export default backOffice().services;
