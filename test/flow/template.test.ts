@@ -66,14 +66,20 @@ test('numbers follow the language, in signs that phones have', () => {
 test('tells what it prints: paths, roots, filters and where', () => {
   const { paths, isPlain } = compileTemplate('Hi {{name}}: {{ tx[0].label | trunc:9 | upper }}');
   assert.equal(paths, [
-    { path: 'name', root: 'name', filters: [], offset: 5 },
-    { path: 'tx[0].label', root: 'tx', filters: ['trunc', 'upper'], offset: 16 },
+    { path: 'name', root: 'name', filters: [], whole: 'name', offset: 5 },
+    {
+      path: 'tx[0].label',
+      root: 'tx',
+      filters: ['trunc', 'upper'],
+      whole: 'tx[0].label | trunc:9 | upper ',
+      offset: 16,
+    },
   ]);
   assert.not(isPlain);
   assert.equal(compileTemplate("{{ tx|lines:'{{row.label|upper}} {{name}}' }}").paths, [
-    { path: 'tx', root: 'tx', filters: ['lines'], offset: 3 },
-    { path: 'tx[0].label', root: 'tx', filters: ['upper'], offset: 13 },
-    { path: 'name', root: 'name', filters: [], offset: 35 },
+    { path: 'tx', root: 'tx', filters: ['lines'], whole: "tx|lines:'{{row.label|upper}} {{name}}' ", offset: 3 },
+    { path: 'tx[0].label', root: 'tx', filters: ['upper'], whole: 'tx[0].label|upper', offset: 13 },
+    { path: 'name', root: 'name', filters: [], whole: 'name', offset: 35 },
   ]);
   assert.ok(compileTemplate('Hi').isPlain);
   assert.is(compileTemplate('Hi').render({}, 'en'), 'Hi');

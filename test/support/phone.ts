@@ -45,11 +45,11 @@ export interface Caller {
   repeat(url: string): Promise<string>;
 }
 
-export function caller(sessionId: string, phoneNumber: string): Caller {
+export function caller(sessionId: string, phoneNumber: string, serviceCode = '*2233#'): Caller {
   let text = '';
   let screen = '';
   const post = async (url: string) => {
-    const answer = await postUssd(url, { sessionId, serviceCode: '*2233#', phoneNumber, text });
+    const answer = await postUssd(url, { sessionId, serviceCode, phoneNumber, text });
     if (answer.status !== 200) throw new Error(`status ${answer.status}: ${answer.text}`);
     screen = answer.text;
     return screen;

@@ -24,6 +24,8 @@ export interface TemplatePath {
   readonly root: string;
   /** Names of its filters, in order. */
   readonly filters: readonly string[];
+  /** All between the braces, with the arguments of filters. */
+  readonly whole: string;
   /** Offset in the source, from 0. */
   readonly offset: number;
 }
@@ -201,19 +203,22 @@ function readSlot(source: string, start: number, calendar: Calendar): Slot {
   if (!source.startsWith('}}', at)) {
     throw expectedError('"|" and a filter, or "}}". Texts print variables; compute values with "set" or "with"');
   }
-  return { path: { path, root, filters: names, offset }, inner, steps, filters, end: at + 2 };
+  const whole = source.slice(offset, at);
+  return { path: { path, root, filters: names, whole, offset }, inner, steps, filters, end: at + 2 };
 }
 
 // `row` is the first element of the list, so that what reads paths finds its fields there.
 function placeInner(
-  { path, root, filters, offset }: TemplatePath,
+  { path, root, filters, whole, offset }: TemplatePath,
   list: Pick<TemplatePath, 'path' | 'root' | 'offset'>,
 ): TemplatePath {
   const isRow = root === 'row';
+  const place = (inner: string) => (isRow ? `${list.path}[0]${inner.slice(root.length)}` : inner);
   return {
-    path: isRow ? `${list.path}[0]${path.slice(root.length)}` : path,
+    path: place(path),
     root: isRow ? list.root : root,
     filters,
+    whole: place(whole),
     // So that a field of the row is where its name stands.
     offset: list.offset + offset - (isRow ? list.path.length : 0),
   };

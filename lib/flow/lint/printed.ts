@@ -10,8 +10,6 @@ interface PrintedSlot {
   readonly slot: TemplatePath;
   readonly shape: Shape;
   readonly vars: ReadonlyMap<string, Variable>;
-  /** The complete text. */
-  readonly text: string;
 }
 
 const PLAIN: readonly Shape['kind'][] = ['text', 'number', 'boolean'];
@@ -19,7 +17,7 @@ const PLAIN: readonly Shape['kind'][] = ['text', 'number', 'boolean'];
 const YEARS_AFTER_1970 = 1e11;
 
 /** The problem of a placeholder that is always empty; undefined if it prints something or its type is unknown. */
-export function findEmptySlot({ slot, shape, vars, text }: PrintedSlot): Slip | undefined {
+export function findEmptySlot({ slot, shape, vars }: PrintedSlot): Slip | undefined {
   if (!isKnown(shape)) return undefined;
   const { path, filters } = slot;
   const [first] = filters;
@@ -42,7 +40,7 @@ export function findEmptySlot({ slot, shape, vars, text }: PrintedSlot): Slip | 
       fix: `Print it as it is: {{${path}}}, or {{${path}|number}}.`,
     };
   }
-  if (renderSlot(text, slot, vars) !== '') return undefined;
+  if (renderSlot(slot, vars) !== '') return undefined;
   const says = `prints ${what} with "${first}", which cannot read its sample ${JSON.stringify(sample)}: nothing is shown.`;
   return { code: 'prints-nothing', at: 0, isSure: false, says, fix: `Write {{${path}}}, or correct its sample.` };
 }
@@ -66,13 +64,5 @@ export function readSample(vars: ReadonlyMap<string, Variable>, path: string): u
   return here;
 }
 
-function renderSlot(text: string, { offset, root }: TemplatePath, vars: ReadonlyMap<string, Variable>): string {
-  const rest = text.slice(offset);
-  const alone = `{{${rest.slice(0, rest.indexOf('}}') + 2)}`;
-  try {
-    return compileTemplate(alone).render({ [root]: vars.get(root)!.sample ?? null }, 'en');
-  } catch {
-    // A quoted argument contains braces.
-    return alone;
-  }
-}
+const renderSlot = ({ whole, root }: TemplatePath, vars: ReadonlyMap<string, Variable>): string =>
+  compileTemplate(`{{${whole}}}`).render({ [root]: vars.get(root)!.sample ?? null }, 'en');

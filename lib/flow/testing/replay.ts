@@ -5,7 +5,7 @@ import { TwinlineError } from '../../errors.ts';
 import { isCount, isListWhere, isObject, isText } from '../../given.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { CompiledFlow } from '../run/compile.ts';
-import { markFlow } from './coverage.ts';
+import { type MarkedFlow, markFlow } from './coverage.ts';
 import type { FlowTestFile, FlowTestSetup, MockAnswer } from './file.ts';
 import type { Masked } from './mask.ts';
 import { standIns } from './mask.ts';
@@ -25,9 +25,16 @@ export interface ReplayedTurn {
   readonly details?: readonly string[];
 }
 
-/** Replays the inputs of a dialogue; services answer as recorded. Stops at the first turn that cannot be taken. */
-export async function replayDialogue(compiledFlow: CompiledFlow, dialogue: Dialogue): Promise<ReplayedTurn[]> {
-  const session = openTestSession(compiledFlow, markFlow(compiledFlow), dialogue);
+/**
+ * Replays the inputs of a dialogue; services answer as recorded. Stops at the first turn that cannot be taken. What it passes
+ * through is noted in `markedFlow`.
+ */
+export async function replayDialogue(
+  compiledFlow: CompiledFlow,
+  dialogue: Dialogue,
+  markedFlow: MarkedFlow = markFlow(compiledFlow),
+): Promise<ReplayedTurn[]> {
+  const session = openTestSession(compiledFlow, markedFlow, dialogue);
   const replayed: ReplayedTurn[] = [];
   const secretFor = standIns();
   let screen = '';

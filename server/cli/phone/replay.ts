@@ -8,6 +8,7 @@ import { suggest } from '../../../lib/flow/expression/suggest.ts';
 import { invalidFlow } from '../../../lib/flow/format/load.ts';
 import { FLOW_FILE } from '../../../lib/flow/format/parse.ts';
 import type { CompiledFlow } from '../../../lib/flow/run/compile.ts';
+import { type MarkedFlow, markFlow } from '../../../lib/flow/testing/coverage.ts';
 import { FLOW_TEST_FILE } from '../../../lib/flow/testing/file.ts';
 import { parseFlowTests } from '../../../lib/flow/testing/parse.ts';
 import {
@@ -18,33 +19,45 @@ import {
   toDialogues,
 } from '../../../lib/flow/testing/replay.ts';
 import { cutFlowName, listRefused, type MenuFolder, readDoors, readMenus } from '../../menus/menus.ts';
+import { formatCoverageTable } from '../menus/test.ts';
 import { formatCount } from '../terminal.ts';
 import { findMenusDir, UsageError, type Verb } from '../verb.ts';
 
-const OPTIONS = { flow: { type: 'string' }, 'menus-dir': { type: 'string' }, json: { type: 'boolean' } } as const;
+const OPTIONS = {
+  flow: { type: 'string' },
+  'menus-dir': { type: 'string' },
+  coverage: { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const;
 
 export const replayVerb: Verb = {
   usage: '<recording…> [options]',
   options: {
     '--flow <file|name>': 'the flow that answers; default the one that was recorded',
     '--menus-dir <folder>': 'MENUS_DIR: where flows are',
+    '--coverage': 'a table of the screens, options and ways that the dialogues go through',
     '--json': 'every turn as JSON',
     '(recordings)': `of chat --record, or *${FLOW_TEST_FILE}; services answer as they did then`,
   },
   run: async (args, env) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     if (!positionals.length) throw new UsageError('Give at least one recording.');
+    if (values.coverage && values.json) throw new UsageError('Choose --coverage or --json.');
     const dialogues = positionals.flatMap(readDialogues);
     const isFile = values.flow?.endsWith(FLOW_FILE) === true;
     const folder = isFile ? dirname(resolve(values.flow!)) : (values['menus-dir'] ?? findMenusDir(env));
     const name = isFile ? cutFlowName(values.flow!) : values.flow;
     const flows = await readFlows(dialogues, { folder, name, doors: readDoors(env) });
     const replays: Replay[] = [];
+    const marked = new Map<string, MarkedFlow>();
     for (const dialogue of dialogues) {
       const flow = flows.get(name ?? dialogue.flow)!;
-      replays.push({ dialogue, flow, turns: await replayDialogue(flow, dialogue) });
+      if (!marked.has(flow.id)) marked.set(flow.id, markFlow(flow));
+      replays.push({ dialogue, flow, turns: await replayDialogue(flow, dialogue, marked.get(flow.id)) });
     }
     console.log(values.json ? JSON.stringify(replays.map(replayJson), null, 2) : formatReplays(replays));
+    const covered = [...marked].map(([flow, one]) => ({ flow, coverage: one.coverage() }));
+    for (const line of values.coverage ? formatCoverageTable(covered) : []) console.log(line);
     return replays.some(({ turns }) => turns.some(isDifferent)) ? 1 : 0;
   },
 };

@@ -43,7 +43,8 @@ function marks({ deed }) {
     { student: 7, module: 1, mark: 87.5 },
     { student: 7, module: 2, mark: 40 },
   ];
-  const appeals = [];
+  const appeals = [{ id: 1, student: 8, module: 1, reason: 'Question 3 was not added up', status: 'pending' }];
+  let last = 1;
   const nameOf = (list, id) => list.find((one) => one.id === id)?.name ?? '';
   return {
     'marks.who': ({ phone }) => {
@@ -72,7 +73,7 @@ function marks({ deed }) {
     }),
     'marks.appeal': deed(({ student, module, reason }) => {
       if (appeals.some((one) => one.student === student && one.module === module)) return { ok: false };
-      appeals.push({ id: appeals.length + 1, student, module, reason, status: 'pending' });
+      appeals.push({ id: ++last, student, module, reason, status: 'pending' });
       return { ok: true };
     }),
     'marks.withdraw': deed(({ appeal }) => {
@@ -198,24 +199,239 @@ function bus({ deed }) {
   };
 }
 
-const PARTS = [desk, marks, awards, crop, bus];
+/** Farm inputs on credit, in one district. */
+function farm({ deed }) {
+  const farmers = new Map([
+    ['12345678', { name: 'Jean Bosco', account: '12345678', district: 7, canOrder: true }],
+    ['87654321', { name: 'Aline Niyonzima', account: '87654321', district: 7, canOrder: false }],
+  ]);
+  const stock = [
+    { id: 1, name: 'Maize seed 2 kg', unit: 'bag', price: 12_500, kinds: ['H614D', 'PAN 53'] },
+    { id: 2, name: 'Urea 50 kg', unit: 'bag', price: 80_000, kinds: [] },
+    { id: 3, name: 'Hoe', unit: 'piece', price: 9_000, kinds: ['long'] },
+  ];
+  const known = new Set(['1199770012345678']);
+  let orders = 0;
+  return {
+    'farm.find': ({ account }) => ({ found: farmers.has(account), ...farmers.get(account) }),
+    'farm.register': deed(({ nid, name }) => {
+      if (known.has(nid)) return { found: false };
+      known.add(nid);
+      const account = `9000000${known.size}`;
+      farmers.set(account, { name, account, district: 7, canOrder: true });
+      return { found: true, ...farmers.get(account) };
+    }),
+    'farm.stock': () => ({ items: stock }),
+    'farm.order': deed(({ account }) => {
+      farmers.get(account).canOrder = false;
+      return { number: `N${++orders}` };
+    }),
+  };
+}
+
+/** A community currency: who holds how many tokens. */
+function tokens({ deed }) {
+  const symbol = 'SHL';
+  const people = new Map([
+    ['+254712000011', { name: 'Tom Mwangi', symbol, balance: 120.5, till: '111111' }],
+    ['+254712000012', { name: 'Ann Njoroge', symbol, balance: 8, till: '222222' }],
+  ]);
+  const vouchers = [
+    { number: 1, symbol: 'SHL', name: 'Shilingi ya kijiji', place: 'Kinango' },
+    { number: 2, symbol: 'MUU', name: 'Muungano wa Wakulima', place: 'Kwale' },
+  ];
+  const payments = [{ from: '+254712000012', to: '+254712000011', value: 20.5, symbol, day: '2026-11-01' }];
+  const guards = new Map();
+  const addressOf = (phone) => `0x${phone.slice(1).padStart(40, '0')}`;
+  const nameOf = (phone) => people.get(phone)?.name ?? phone;
+  return {
+    'tokens.me': ({ phone }) => ({ found: people.has(phone), address: addressOf(phone), ...people.get(phone) }),
+    'tokens.find': ({ entry }) => {
+      const phone = /^0\d{9}$/.test(entry) ? `+254${entry.slice(1)}` : /^\+\d+$/.test(entry) ? entry : undefined;
+      const holds = ([one, { till }]) => one === phone || till === entry || addressOf(one) === entry.toLowerCase();
+      const [found] = [...people].find(holds) ?? [];
+      if (found !== undefined) return { found: true, name: nameOf(found), phone: found };
+      return { found: false, ...(phone !== undefined && { phone }) };
+    },
+    'tokens.transfer': deed(({ phone, to, amount }) => {
+      if (phone === to || people.get(phone).balance < amount) return { ok: false };
+      people.get(phone).balance -= amount;
+      people.get(to).balance += amount;
+      payments.unshift({ from: phone, to, value: amount, symbol: people.get(phone).symbol, day: '2026-11-30' });
+      return { ok: true };
+    }),
+    'tokens.vouchers': ({ phone }) => ({
+      items: people.get(phone).till === '111111' ? vouchers.map((one) => ({ ...one, balance: one.number * 60 })) : [],
+    }),
+    'tokens.use': deed(({ phone, symbol: chosen }) => {
+      people.get(phone).symbol = chosen;
+      return { ok: true };
+    }),
+    'tokens.statement': ({ phone }) => ({
+      items: payments
+        .filter(({ from, to }) => from === phone || to === phone)
+        .map(({ from, to, ...one }) => ({
+          ...one,
+          sign: from === phone ? '-' : '+',
+          name: nameOf(from === phone ? to : from),
+        })),
+    }),
+    'tokens.guardians': ({ phone }) => ({ items: [...(guards.get(phone) ?? [])] }),
+    'tokens.guard': deed(({ phone, guardian, remove }) => {
+      const all = guards.get(phone) ?? new Set();
+      if (remove) all.delete(guardian);
+      else all.add(guardian);
+      guards.set(phone, all);
+      return { ok: true };
+    }),
+  };
+}
+
+/** Savings groups and the wallets of their members. */
+function savings({ deed }) {
+  const groups = [
+    { id: 1, name: 'Makola Traders', members: 3, saved: 900, mine: 300, min: 10, suggested: 50, maxLoan: 240, rate: 5 },
+    { id: 2, name: 'New Weavers', members: 12, saved: 40, mine: 0, min: 500, suggested: 500, maxLoan: 0, rate: 5 },
+  ];
+  const wallets = new Map();
+  const walletOf = (phone) => wallets.get(phone) ?? 60.5;
+  let receipts = 0;
+  const receipt = () => ({ number: `R${++receipts}` });
+  return {
+    'savings.me': ({ phone }) => ({ name: 'Kofi', wallet: walletOf(phone), groups }),
+    'savings.members': () => ({
+      items: [
+        { name: 'Ama Owusu', role: 'Treasurer', paid: 300 },
+        { name: 'Kofi Mensah', role: null, paid: 300 },
+      ],
+    }),
+    'savings.pay': deed(({ phone, amount }) => {
+      wallets.set(phone, walletOf(phone) - amount);
+      return receipt();
+    }),
+    'savings.loan': deed(receipt),
+    'savings.charge': deed(({ phone, amount }) => {
+      wallets.set(phone, walletOf(phone) + amount);
+      return receipt();
+    }),
+  };
+}
+
+/** A wallet that gives 3 % of airtime back. */
+function cashback({ deed }) {
+  const people = new Map([
+    ['+254712000021', { active: true, name: 'Wanjiku', tester: true, balance: 500, saved: ['+254712000022'] }],
+    ['+254712000022', { active: false, name: 'Otieno', tester: false, balance: 0, saved: [] }],
+  ]);
+  const questions = ['teacher', 'school', 'village', 'friend', 'song', 'dish', 'bird'].map((what, at) => ({
+    id: at + 1,
+    text: `What was your first ${what}?`,
+  }));
+  const answered = new Map();
+  return {
+    'cashback.me': ({ phone }) => ({ found: people.has(phone), ...people.get(phone) }),
+    'cashback.join': deed(({ phone, code }) => {
+      if (code !== '4455') return { ok: false };
+      people.set(phone, { active: true, name: null, tester: false, balance: 0, saved: [] });
+      return { ok: true };
+    }),
+    'cashback.charge': deed(({ amount }) => ({ ok: amount < 9_000 })),
+    'cashback.buy': deed(({ phone, number, amount, method }) => {
+      const one = people.get(phone);
+      const back = amount * 0.03;
+      one.balance += back - (method === 'my balance' ? amount : 0);
+      if (number !== phone && !one.saved.includes(number)) one.saved.push(number);
+      return { ok: true, back };
+    }),
+    'cashback.questions': ({ phone }) => {
+      const known = answered.get(phone) ?? [];
+      return { set: known.length, items: questions.filter(({ id }) => !known.includes(id)) };
+    },
+    'cashback.secure': deed(({ phone, question }) => {
+      answered.set(phone, [...(answered.get(phone) ?? []), question]);
+      return { ok: true };
+    }),
+  };
+}
+
+/** Rides in one town. */
+function rides({ deed }) {
+  const trips = new Map();
+  const busy = new Set(['p9']);
+  return {
+    'rides.places': ({ phone }) => ({
+      items: phone.endsWith('31') ? [{ name: 'Home', address: 'Ngong Road 12', id: 'p3' }] : [],
+    }),
+    'rides.locate': ({ phone }) =>
+      phone.endsWith('31') ? { found: true, address: 'Moi Avenue', id: 'p1' } : { found: false },
+    'rides.lookUp': ({ text }) => {
+      const id = { airport: 'p2', market: 'p4', desert: 'p9' }[text.toLowerCase()];
+      return id ? { found: true, address: text, id } : { found: false };
+    },
+    'rides.quote': ({ from, to }) => ({
+      fare: 250 * (1 + Math.abs(Number(from.slice(1)) - Number(to.slice(1)))),
+      minutes: 12,
+    }),
+    'rides.charge': deed(({ amount }) => ({ ok: amount < 1_000 })),
+    'rides.book': deed(({ phone, to }) => {
+      // The second driver who is asked goes there.
+      if (busy.delete(to)) return { ok: false };
+      trips.set(phone, { driver: 'Otieno', plate: 'KDA 123A', minutes: 12, status: 'on the way' });
+      return { ok: true, ...trips.get(phone) };
+    }),
+    'rides.track': ({ phone }) => ({ ok: trips.has(phone), ...trips.get(phone) }),
+  };
+}
+
+/** Messages for mothers; the third number has opted out once, the fourth has no chat app. */
+function mothers({ deed }) {
+  const registered = new Map([
+    ['+27820000042', 'clinic'],
+    ['+27820000043', 'self'],
+  ]);
+  return {
+    'mothers.find': ({ phone }) => ({ registered: registered.get(phone) ?? null, optedOut: phone.endsWith('44') }),
+    'mothers.channel': ({ phone }) => ({ name: 'chat', works: !phone.endsWith('45') }),
+    'mothers.register': deed(({ phone }) => {
+      registered.set(phone, 'self');
+      return { ok: true };
+    }),
+  };
+}
+
+/** A self-check for tuberculosis: places, and the answers of callers. */
+function tbcheck({ deed }) {
+  return {
+    'tbcheck.place': ({ text }) =>
+      /nairobi|mombasa/i.test(text) ? { found: true, address: `${text}, Kenya` } : { found: false },
+    'tbcheck.submit': deed(() => ({ ok: true })),
+  };
+}
+
+const PARTS = [desk, marks, awards, crop, bus, farm, tokens, savings, cashback, rides, mothers, tbcheck];
 
 /** A back office that knows nobody yet, with its journal: each deed once, in order. */
 export function backOffice() {
   const journal = [];
   const done = new Map();
-  const services = {};
-  for (const part of PARTS)
-    for (const [name, work] of Object.entries(part({ deed: (does) => Object.assign(does, { isDeed: true }) })))
-      services[name] = async (input, { idempotencyKey }) => {
-        if (!work.isDeed) return work(input);
+  const deeds = new Set();
+  const deed = (does) => Object.assign(does, { isDeed: true });
+  const parts = PARTS.flatMap((part) => Object.entries(part({ deed })));
+  const services = Object.fromEntries(
+    parts.map(([name, work]) => {
+      if (!work.isDeed) return [name, async (input) => work(input)];
+      deeds.add(name);
+      const doOnce = async (input, { idempotencyKey }) => {
         if (!done.has(idempotencyKey)) {
           done.set(idempotencyKey, work(input));
           journal.push({ service: name, key: idempotencyKey, input });
         }
         return done.get(idempotencyKey);
       };
-  return { services, journal };
+      return [name, doOnce];
+    }),
+  );
+  return { services, deeds, journal };
 }
 
 export default backOffice().services;

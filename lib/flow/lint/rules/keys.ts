@@ -1,5 +1,7 @@
 // Keys with two meanings: two ways to move, two options, or a way to move and an answer.
 
+import type { Json, JsonObject } from '../../../json/json.ts';
+import { compileExpression } from '../../expression/expression.ts';
 import { toAsciiDigits } from '../../expression/values.ts';
 import {
   DEFAULT_KEYS,
@@ -13,6 +15,7 @@ import {
 } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
 import { foldWord, listOptions, listWords, wordsIn } from '../../screens/option.ts';
+import { type Bounds, isComputed, listBounds } from '../../run/accept-rule.ts';
 import type { Lint, LintRule, RuleFinding } from '../rule.ts';
 import { listInputs, tryAccept } from './answers.ts';
 import { mayHavePages } from './too-long.ts';
@@ -173,8 +176,9 @@ function findTakenAnswers(lint: Lint, id: string, screen: InputScreen): TakenAns
   if (!accept) return [];
   const keys = keysOn(screen, lint.keys);
   const depth = lint.graph.depth.get(id) ?? 0;
+  const bounds = sampleBounds(lint, rules);
   const isTaken = (key: string | false): key is string =>
-    key !== false && lint.langs.some((lang) => accept.check(key, Date.now(), { lang }).ok);
+    key !== false && lint.langs.some((lang) => accept.check(key, Date.now(), { lang, bounds }).ok);
   const others = OTHER_KEYS.filter((key) => !isTaken(key) && !Object.values(keys).some((used) => used === key));
   const live = {
     exit: () => true,
@@ -187,4 +191,19 @@ function findTakenAnswers(lint: Lint, id: string, screen: InputScreen): TakenAns
     if (!isTaken(key) || !live[name]()) return [];
     return [{ name, key, free: others.shift() ?? false }];
   });
+}
+
+// The bounds that are computed, as the samples of their variables give them.
+function sampleBounds({ vars }: Lint, rules: JsonObject): Bounds {
+  const scope = Object.fromEntries([...vars].map(([name, one]) => [name, one.sample ?? one.default ?? null]));
+  const evaluate = (bound: Json): Json => {
+    try {
+      return isComputed(bound) ? compileExpression(String(bound).slice(1)).evaluate(scope) : null;
+    } catch {
+      // Rules of expressions report it.
+      return null;
+    }
+  };
+  const bounds = Object.entries(listBounds(rules)).map(([name, bound]) => [name, evaluate(bound)] as const);
+  return Object.fromEntries(bounds.filter(([, value]) => value !== null));
 }

@@ -102,7 +102,7 @@ function findSlips(lint: Lint): Slips {
     for (const slot of part.compiled.value.paths) {
       const root = parse(slot.path);
       const scope = reading(part, slot.offset);
-      const slip = root && findEmptySlot({ slot, shape: inferShape(root, scope), vars: lint.vars, text: part.source });
+      const slip = root && findEmptySlot({ slot, shape: inferShape(root, scope), vars: lint.vars });
       if (slip) scope.report(slip);
     }
   }

@@ -1,0 +1,201 @@
+// The example menus on real servers that are killed with -9 in the middle of dialogues and of deeds: callers read what was recorded
+// without a kill, and the back office has done each deed once.
+
+import { writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { standIns } from '../../../lib/flow/testing/mask.ts';
+import type { RecordedTurn } from '../../../lib/flow/testing/replay.ts';
+import type { Json, JsonObject } from '../../../lib/json/json.ts';
+import { readMenus } from '../../../server/menus/menus.ts';
+import { caller, hangUpAll } from '../../support/phone.ts';
+import { type RunningServer, startProcess, withFolder } from '../../support/process.ts';
+import { startRedis } from '../../support/redis-server.ts';
+import { chooseSize, isShort } from '../../support/size.ts';
+import { until } from '../../support/until.ts';
+import { codeOf, DIALOGUES, FOLDER, SETTINGS } from './place.ts';
+
+interface BackOffice {
+  readonly services: Readonly<Record<string, (input: JsonObject, by: { idempotencyKey: string }) => Promise<Json>>>;
+  readonly deeds: ReadonlySet<string>;
+  readonly journal: readonly { readonly service: string }[];
+}
+const { backOffice } = (await import(pathToFileURL(SETTINGS.SERVICES).href)) as { backOffice: () => BackOffice };
+
+const test = suite('example menus under kill -9');
+
+const DEEDS_PER_KILL = chooseSize({ short: 25, day: 8, whole: 3 });
+const [PIN, WRONG_PIN] = ['83719', '47026'];
+const { compiled } = await readMenus({ folder: FOLDER });
+
+/** The back offices of all applications, in this process; servers ask them over HTTP. One deed of DEEDS_PER_KILL meets a kill. */
+async function openOffices(kill: () => Promise<void>) {
+  const offices = new Map<string, BackOffice>();
+  let deeds = 0;
+  const answer = async (
+    service: string,
+    { input, key }: { input: JsonObject; key: string },
+  ): Promise<Json | undefined> => {
+    const office = offices.get(service.split('.')[0]!)!;
+    const strikes = office.deeds.has(service) && ++deeds % DEEDS_PER_KILL === 0;
+    // Every other kill comes before the deed is done, the others before its answer is read.
+    if (strikes && (deeds / DEEDS_PER_KILL) % 2 === 0) return void (await kill());
+    const done = await office.services[service]!(input, { idempotencyKey: key });
+    return strikes ? void (await kill()) : done;
+  };
+  const server = createServer((req, res) => {
+    readBody(req)
+      .then((body) => answer(req.url!.slice(1), JSON.parse(body)))
+      .then((done) => (done === undefined ? res.destroy() : res.end(JSON.stringify(done))));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    open: (app: string): BackOffice => {
+      offices.set(app, backOffice());
+      return offices.get(app)!;
+    },
+    kills: () => Math.floor(deeds / DEEDS_PER_KILL),
+    close: () => server.close(),
+  };
+}
+
+async function readBody(req: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of req.setEncoding('utf8')) text += chunk;
+  return text;
+}
+
+/** A module for SERVICES that asks the offices. */
+const askingModule = (url: string) => `const names = ${JSON.stringify(Object.keys(backOffice().services))};
+const ask = (name) => async (input, { idempotencyKey, signal }) => {
+  const body = JSON.stringify({ input, key: idempotencyKey });
+  return (await fetch('${url}/' + name, { method: 'POST', body, signal })).json();
+};
+export default Object.fromEntries(names.map((name) => [name, ask(name)]));
+`;
+
+const UNAVAILABLE = 'END Service temporarily unavailable. Please try again later.';
+
+/** Dials as it was recorded; resolves when the dialogue is over. */
+async function replay(turns: readonly RecordedTurn[], urlNow: () => string): Promise<void> {
+  const [{ flow, phone, session }] = turns as [RecordedTurn];
+  const line = caller(session, phone!, codeOf(flow));
+  const standIn = standIns();
+  for (const [at, turn] of turns.entries()) {
+    const node = at > 0 ? compiled.get(flow)!.screens.get(turns[at - 1]!.state ?? '') : undefined;
+    const typed =
+      typeof turn.in === 'string' ? turn.in : node!.path.includes('.') ? pinOf(turn) : standIn(turn.in, node);
+    let read = await takeTurn(line, at > 0 ? typed : undefined, urlNow);
+    while (/^CON Please wait/.test(read)) read = await takeTurn(line, '1', urlNow);
+    const expected = `${turn.end ? 'END' : 'CON'} ${turn.text}`;
+    assert.ok(masked(expected).test(read), `${session}, turn ${at + 1}: ${read}\ninstead of: ${expected}`);
+  }
+}
+
+/** As a telecom gateway does, which asks again when a server is gone. */
+async function takeTurn(
+  line: ReturnType<typeof caller>,
+  typed: string | undefined,
+  urlNow: () => string,
+): Promise<string> {
+  let isSent = false;
+  return until('an answer', async () => {
+    const answer = isSent ? line.repeat(urlNow()) : line.send(urlNow(), typed);
+    isSent = true;
+    return answer.then(
+      (text) => text !== UNAVAILABLE && text,
+      () => false,
+    );
+  });
+}
+
+function pinOf({ in: typed, calls }: RecordedTurn): string {
+  if (typeof typed === 'object' && !typed.fits) return '1';
+  const check = calls.find(({ service }) => service === 'account.verifyPin');
+  return (check?.return as { ok?: boolean } | undefined)?.ok === false ? WRONG_PIN : PIN;
+}
+
+/** Private values are not in recordings. */
+const masked = (text: string): RegExp =>
+  new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\\\*(?:[\\*\s]*\\\*)?/g, '[^]*')}$`);
+
+async function playAll(env: Readonly<Record<string, string>>, folder: string): Promise<void> {
+  let server: Promise<RunningServer> | undefined;
+  let url = '';
+  const offset = join(folder, 'offset');
+  const start = async () => {
+    const started = await startProcess(settings);
+    url = started.url;
+    return started;
+  };
+  const offices = await openOffices(async () => {
+    const old = await server!;
+    server = old.kill().then(start);
+  });
+  const settings = {
+    ...SETTINGS,
+    ...{ SERVICES: join(folder, 'services.mjs'), DATA_DIR: join(folder, 'data'), PIN_ENCRYPTION_KEY: PIN_KEY },
+    // What is printed depends on the day.
+    ...{ CLOCK_OFFSET: offset, NODE_OPTIONS: `--import ${PRELOAD}` },
+    ...env,
+  };
+  writeFileSync(settings.SERVICES, askingModule(offices.url));
+  writeFileSync(offset, String(DIALOGUES.get('desk')![0]![0]!.at! - Date.now()));
+  server = start();
+  await server;
+  try {
+    await Promise.all([...DIALOGUES].map(([app, dialogues]) => playApp(app, dialogues)));
+  } finally {
+    hangUpAll();
+    await (await server).kill();
+    offices.close();
+  }
+  assert.ok(offices.kills() > 0);
+
+  // A new phone has a new back office, as when the dialogues were recorded.
+  async function playApp(app: string, dialogues: typeof DIALOGUES extends ReadonlyMap<string, infer D> ? D : never) {
+    let office = offices.open(app);
+    let before = '';
+    let expected: string[] = [];
+    for (const turns of dialogues) {
+      const { flow, phone } = turns[0]!;
+      if (`${flow} ${phone}` !== before) {
+        office = offices.open(app);
+        expected = [];
+      }
+      before = `${flow} ${phone}`;
+      await replay(turns, () => url);
+      const calls = turns.flatMap((turn) => turn.calls.map(({ service }) => service));
+      expected.push(...calls.filter((service) => office.deeds.has(service)));
+      assert.equal(
+        office.journal.map(({ service }) => service),
+        expected,
+        turns[0]!.session,
+      );
+    }
+  }
+}
+
+const PIN_KEY = '5b1de1e2c1a53b2d7f6a90e4b35c7d2818aa4cfe0b61d9f3e27c5b8490ad6f13';
+const PRELOAD = pathToFileURL(join(import.meta.dirname, '../../support/jump-clock.mjs')).href;
+
+test('on LMDB: callers read what was recorded, and each deed is done once', () =>
+  withFolder((folder) => playAll({}, folder)));
+
+if (!isShort)
+  test('on Redis: callers read what was recorded, and each deed is done once', () =>
+    withFolder(async (folder) => {
+      const redis = await startRedis();
+      try {
+        await playAll({ REDIS_URL: redis.url }, folder);
+      } finally {
+        await redis.stop();
+      }
+    }));
+
+test.run();
