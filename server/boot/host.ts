@@ -14,6 +14,7 @@ import type { TwinlineError } from '../../lib/errors.ts';
 import { problemLine } from '../../lib/flow/format/problem.ts';
 import { httpServices } from '../../lib/http/service.ts';
 import type { Keyring } from '../../lib/keyring.ts';
+import { smsServices } from '../../lib/sms/service.ts';
 import { sharedNotes } from '../../lib/store/shared-note.ts';
 import { listDialled } from '../../lib/ussd/codes.ts';
 import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
@@ -66,7 +67,7 @@ export interface HostOptions {
   /** Names of the telecom dialects that are served. @default those that are shipped */
   readonly dialects?: readonly string[];
   /** Counts what went wrong. */
-  readonly onProblem?: (where: 'ussd' | 'background' | 'account') => void;
+  readonly onProblem?: (where: 'ussd' | 'background' | 'after' | 'account') => void;
   /** Counts sessions that ended because their phone began too many. */
   readonly onCrowded?: () => void;
   /** Called with each turn of a phone. */
@@ -189,7 +190,7 @@ async function build(
     clock: sessionClock,
     ttlSeconds: config.ussd.ttlSeconds,
     inspector: options.inspector,
-    onProblem: problemLog({ keyring, log, onFailure: options.onFailure, onProblem: () => onProblem?.('background') }),
+    onProblem: problemLog({ keyring, log, onFailure: options.onFailure, onProblem: (where) => onProblem?.(where) }),
   });
   const ussd = ussdService({
     engine,
@@ -253,6 +254,7 @@ async function allServices(config: Config, { given, clock, ...kept }: ServiceSou
   const builtIn = {
     ...accountsOfFlows,
     ...httpServices({ hosts: config.serviceHosts, headers: config.serviceHeaders }),
+    ...smsServices(config.sms),
   };
   const loaded = await loadServices(config.services, { builtIn, given, folder: process.cwd(), clock });
   // Innermost, so that recorders and logs of services get no secret either.

@@ -19,7 +19,7 @@ export const FLOORS: readonly string[] = [
   'lib/gateway lib/store',
   'lib/engine',
   'lib/account lib/flow lib/http',
-  'lib/delegation lib/diagram lib/domain lib/ussd',
+  'lib/delegation lib/diagram lib/domain lib/sms lib/ussd',
   'lib/agent lib/inspection lib/testing',
   'lib/client lib/limits.ts',
   'lib/index.ts',
@@ -128,6 +128,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/http': room('lib lib/json', 'lib/engine'),
   'lib/inspection': room('lib lib/diagram lib/engine lib/engine/machine lib/flow/run', 'lib/json'),
   'lib/json': room('lib'),
+  'lib/sms': room('lib lib/flow lib/flow/run lib/http lib/json', 'lib/engine'),
   'lib/store': room('lib', 'lib/json'),
   'lib/store/index': room('lib lib/store', 'lib/json'),
   'lib/store/lmdb': room('lib lib/store lib/store/log'),
@@ -156,7 +157,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/audit': room('lib lib/domain lib/domain/feed lib/domain/twin lib/store', 'lib/json server/telemetry'),
   'server/boot': room(
-    'lib lib/account lib/agent lib/delegation lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/inspection lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/telemetry server/usage server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
+    'lib lib/account lib/agent lib/delegation lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/inspection lib/sms lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/telemetry server/usage server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
     'lib/flow/lint lib/store/redis server/plugins server/sockets',
   ),
   'server/cli': room(
@@ -179,7 +180,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/account lib/agent lib/delegation lib/domain lib/domain/bulk lib/engine/session lib/flow/expression lib/gateway server/audit server/boot server/cli server/config server/doctor server/gateway server/http server/http/middleware server/move server/openapi server/plugins server/stores server/telemetry server/ussd server/web/studio',
     'lib/inspection lib/store',
   ),
-  'server/config': room('lib lib/flow/expression lib/flow/format lib/http lib/store/redis lib/ussd'),
+  'server/config': room(
+    'lib lib/flow/expression lib/flow/format lib/http lib/sms lib/store/redis lib/ussd',
+    'lib/json',
+  ),
   'server/docs': room(
     'lib lib/domain lib/domain/did lib/flow/format server/config server/docs/reference server/http server/web/kit',
     'lib/json server/openapi',
@@ -216,7 +220,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/http/middleware': room('lib server/config server/http server/telemetry', 'lib/store/redis'),
   'server/menus': room(
-    'lib lib/account lib/agent/responders lib/engine/machine lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing lib/ussd server/config',
+    'lib lib/account lib/agent/responders lib/engine/machine lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing lib/ussd server/config',
     'lib/engine lib/json server/telemetry',
   ),
   'server/move': room(
