@@ -10,17 +10,15 @@ import {
   type Text,
   type Variable,
 } from '../../format/flow.ts';
-import { capitalize, describePlace, showValue } from '../../format/problem.ts';
+import { showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
 import { screenPages } from '../../run/page.ts';
 import { fitsScreen, nonGsm7, ucs2Units } from '../../run/render.ts';
 import { type FlowScope, flowScope } from '../../run/scope.ts';
-import { measureSms } from '../../run/sms-parts.ts';
 import type { Behaviour } from '../../screens/kind.ts';
 import { findKind, KINDS } from '../../screens/kinds.ts';
 import { getList, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
-import { listSms } from './calls.ts';
 
 export const lengthRules: readonly LintRule[] = [
   {
@@ -29,34 +27,7 @@ export const lengthRules: readonly LintRule[] = [
     means: 'with its longest values, a screen needs several pages (warning) or is truncated (error)',
     find: (lint) => readLengths(lint),
   },
-  {
-    code: 'long-sms',
-    severity: 'warning',
-    means: 'an SMS takes many parts (warning), or more than are sent (error)',
-    *find({ flow, parts }) {
-      const places = listSms(flow).map(({ id, steps }) => pointerTo('screens', id, ...steps, 'with', 'text'));
-      const isText = (pointer: string) => places.some((place) => pointer === place || pointer.startsWith(`${place}/`));
-      for (const { pointer, source } of [...parts.wordings, ...parts.literals]) {
-        if (!isText(pointer)) continue;
-        // What is in the place of a slot comes on top.
-        const size = measureSms(source.replace(SLOT, ''));
-        if (size.parts <= FLOW_LIMITS.smsPartsCheap) continue;
-        const isRefused = size.parts > FLOW_LIMITS.smsParts;
-        const why = size.encoding === 'ucs2' ? ` ${nonGsm7(source).slice(0, 5).join(' ')} not being in GSM 7-bit` : '';
-        const message = `${capitalize(describePlace(pointer))} takes ${size.parts} messages${why && `,${why}`}: ${isRefused ? `more than ${FLOW_LIMITS.smsParts} are not sent` : 'each is paid for'}.`;
-        const whole = size.encoding === 'ucs2' ? FLOW_LIMITS.smsUcs2Units : FLOW_LIMITS.smsSeptets;
-        yield {
-          pointer,
-          message,
-          fix: `Shorten it: one message has ${whole} characters.`,
-          severity: isRefused ? 'error' : 'warning',
-        };
-      }
-    },
-  },
 ];
-
-const SLOT = /\{\{.*?\}\}/gs;
 
 const lengths = new WeakMap<Lint, readonly RuleFinding[]>();
 
