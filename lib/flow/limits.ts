@@ -11,6 +11,17 @@ export const FLOW_LIMITS = {
   taskRetries: 9,
   taskRetriesMax: 20,
 
+  // --- SMS --------------------------------------------------------------------------------------------------------------
+  /** GSM-7 septets of an SMS that is sent as one, and of each part of a longer one. */
+  smsSeptets: 160,
+  smsPartSeptets: 153,
+  /** The same in UTF-16 code units, when any character is not in GSM 7-bit. */
+  smsUcs2Units: 70,
+  smsPartUcs2Units: 67,
+  /** Parts that one SMS may have, and above which lint warns. */
+  smsParts: 10,
+  smsPartsCheap: 3,
+
   // --- flows ------------------------------------------------------------------------------------------------------------
   /** Bytes of a flow file. */
   flowFileBytes: 4_194_304,

@@ -65,7 +65,7 @@ export function httpServices(options: HttpServiceOptions): HttpServices & Servic
   const findReach = parseHosts(options.hosts);
   const resolve = options.lookup ?? systemResolve;
   const exchange = httpExchange();
-  const headersOf = readHeaders(options.headers ?? {});
+  const headersOf = originHeaders(options.headers ?? {});
 
   const service = (method: HttpRequest['method']) => async (input: JsonObject, call: ServiceCall) => {
     const request = readInput(method, input, call);
@@ -86,8 +86,8 @@ export function httpServices(options: HttpServiceOptions): HttpServices & Servic
   };
 }
 
-/** Adds the headers of its origin to a request. */
-function readHeaders(headers: HeadersByOrigin): (request: HttpRequest) => HttpRequest {
+/** Adds the headers of its origin to a request. Throws ERR_CONFIG for invalid ones. */
+export function originHeaders(headers: HeadersByOrigin): (request: HttpRequest) => HttpRequest {
   const byOrigin = new Map<string, { readonly [header: string]: string }>();
   for (const [origin, own] of Object.entries(headers)) {
     const problem = findHeaderFault(origin, own);

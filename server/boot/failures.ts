@@ -14,6 +14,7 @@ const PROBLEM_WORDS: { readonly [reason in EngineProblem['reason']]?: string } =
   background: 'background work of a session failed',
   machine:
     'a flow or machine failed on an answer or a timer: it goes on at the fail screen of the call, or its session has ended',
+  task: 'what was to be done after the reply is given up',
   'other-key':
     'a stored session cannot go on: it was sealed with another PIN_ENCRYPTION_KEY. Give all instances the same keys',
 };
@@ -28,7 +29,7 @@ export interface ProblemLogOptions {
   readonly keyring: Keyring;
   readonly log: Log;
   readonly onFailure: ((failure: SessionFailure) => void) | undefined;
-  readonly onProblem: () => void;
+  readonly onProblem: (where: 'background' | 'after') => void;
 }
 
 /** Logs problems of an engine. The key of a session has a name in the log: it may hold a phone number. */
@@ -49,9 +50,9 @@ export function problemLog({
     onFailure?.({ key, reason: [reason, service, code].filter(Boolean).join(' ') });
     // The log has it from the service itself.
     if (reason === 'service') return;
-    onProblem();
+    onProblem(reason === 'task' ? 'after' : 'background');
     log.error(
-      { err: error, reason, session, call, requestId },
+      { err: error, reason, session, call, ...(reason === 'task' && { service }), requestId },
       PROBLEM_WORDS[reason] ?? 'a stored session cannot go on',
     );
   };

@@ -16,6 +16,7 @@ import type { TwinlineError } from '../../lib/errors.ts';
 import { problemLine } from '../../lib/flow/format/problem.ts';
 import { httpServices } from '../../lib/http/service.ts';
 import type { Keyring } from '../../lib/keyring.ts';
+import { smsServices } from '../../lib/sms/service.ts';
 import { sharedNotes } from '../../lib/store/shared-note.ts';
 import { listDialled } from '../../lib/ussd/codes.ts';
 import { USSD_LIMITS } from '../../lib/ussd/limits.ts';
@@ -70,7 +71,7 @@ export interface HostOptions {
   /** Names of the telecom dialects that are served. @default those that are shipped */
   readonly dialects?: readonly string[];
   /** Counts what went wrong. */
-  readonly onProblem?: (where: 'ussd' | 'background' | 'account') => void;
+  readonly onProblem?: (where: 'ussd' | 'background' | 'after' | 'account') => void;
   /** Counts sessions that ended because their phone began too many. */
   readonly onCrowded?: () => void;
   /** Called with each turn of a phone. */
@@ -209,7 +210,7 @@ async function build(
     memory,
     ttlSeconds: config.ussd.ttlSeconds,
     inspector: options.inspector,
-    onProblem: problemLog({ keyring, log, onFailure: options.onFailure, onProblem: () => onProblem?.('background') }),
+    onProblem: problemLog({ keyring, log, onFailure: options.onFailure, onProblem: (where) => onProblem?.(where) }),
   });
   const ussd = ussdService({
     engine,
@@ -275,6 +276,7 @@ async function allServices(config: Config, { given, clock, ...kept }: ServiceSou
     ...accountsOfFlows,
     ...memoryServices(kept.memory),
     ...httpServices({ hosts: config.serviceHosts, headers: config.serviceHeaders }),
+    ...smsServices(config.sms),
   };
   const { services, contracts } = await loadServices(config.services, { builtIn, given, folder: process.cwd(), clock });
   // Innermost, so that recorders and logs of services get no secret either.

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseKeyring } from '../../lib/keyring.ts';
+import { readSmsFormat } from '../../lib/sms/format.ts';
 import { readDialledFlows } from '../../lib/ussd/codes.ts';
 import { IN_MEMORY } from './data-dir.ts';
 import type { Config } from './fields.ts';
@@ -45,6 +46,7 @@ export function buildConfig(
     ...readMenusDir(resolve(values.MENUS_DIR), isSet('MENUS_DIR')),
     ...{ services: values.SERVICES ?? [], machines: values.MACHINES ?? [], lintRules: values.LINT_RULES ?? [] },
     timezone: values.TIMEZONE,
+    sms: readSms(values),
     ...{ serviceHosts: values.SERVICE_HTTP_HOSTS ?? [], serviceHeaders: values.SERVICE_HTTP_HEADERS ?? {} },
     ussd: {
       gateways: readGateways(values),
@@ -113,6 +115,11 @@ function readModel(values: SettingValues): Config['model'] {
   if (baseUrl === undefined || name === undefined) return undefined;
   const others = (values.MODEL_LIST ?? []).filter((one) => one !== name);
   return { from: { baseUrl, apiKey: values.MODEL_API_KEY }, name, others, systemPrompt };
+}
+
+function readSms(values: SettingValues): Config['sms'] {
+  const { SMS_URL: url, SMS_FORMAT, SMS_FROM: from, SMS_FIELDS: fields, SERVICE_HTTP_HEADERS: headers } = values;
+  return url === undefined ? undefined : { url, format: readSmsFormat(SMS_FORMAT)!, from, fields, headers };
 }
 
 // Where a configuration is only looked at, no key is made.

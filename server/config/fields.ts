@@ -2,6 +2,7 @@
 
 import type { Keyring } from '../../lib/keyring.ts';
 import type { Redactor } from '../../lib/redact.ts';
+import type { SmsGateway } from '../../lib/sms/service.ts';
 import type { FlowCode } from '../../lib/ussd/codes.ts';
 import type { ShippedSettings } from './agent-settings.ts';
 import type { Misspelt } from './read.ts';
@@ -63,6 +64,8 @@ export interface Config {
   readonly lintRules: readonly string[];
   readonly serviceHosts: readonly string[];
   readonly serviceHeaders: NonNullable<SettingValues['SERVICE_HTTP_HEADERS']>;
+  /** The gateway of `sms.send`. */
+  readonly sms: SmsGateway | undefined;
   readonly timezone: string | undefined;
   readonly ussd: {
     /** Networks and `<dialect>:<secret>`; `*`: any client. */

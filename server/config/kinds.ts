@@ -3,9 +3,12 @@
 import ipaddr from 'ipaddr.js';
 import { TwinlineError } from '../../lib/errors.ts';
 import { isTimeZone } from '../../lib/flow/expression/days.ts';
+import { isObject } from '../../lib/given.ts';
 import { parseHosts } from '../../lib/http/hosts.ts';
 import { findHeaderFault, type HeadersByOrigin } from '../../lib/http/service.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { parseKeyring } from '../../lib/keyring.ts';
+import { readSmsFormat, SMS_FORMATS } from '../../lib/sms/format.ts';
 import { isRedisUrl, REDIS_URL_FORMS } from '../../lib/store/redis/url.ts';
 import { FLOW_CODE } from '../../lib/ussd/codes.ts';
 
@@ -43,8 +46,11 @@ export interface Setting {
   readonly productionDefault?: string;
   /** Made in development; required in production. */
   readonly generated?: Generated;
-  /** Never shown: `all` of it, its `password` only, the secrets in the `entries` of a list, or the values of `headers`. */
-  readonly secret?: 'all' | 'password' | 'entries' | 'headers';
+  /**
+   * Never shown: `all` of it, its `password` only, the secrets in the `entries` of a list, the values of `headers`, or of `fields`, where
+   * only those are masked elsewhere whose names say that they are secret.
+   */
+  readonly secret?: 'all' | 'password' | 'entries' | 'headers' | 'fields';
 }
 
 const refuseUnless = (isRight: boolean): Fault | undefined => (isRight ? undefined : { items: [] });
@@ -120,17 +126,37 @@ export function dialledFlows(): SettingKind<readonly string[]> {
   };
 }
 
+const readJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+/** The format of an SMS gateway: a name, or JSON. */
+export function smsFormat(): SettingKind<string | JsonObject> {
+  return {
+    words: `one of ${Object.keys(SMS_FORMATS).join(', ')}, or JSON of a format`,
+    read: readJson,
+    findFault: (value) => refuseUnless(readSmsFormat(value) !== undefined),
+  };
+}
+
+/** Fields by name, as JSON. */
+export function fieldsByName(): SettingKind<JsonObject> {
+  return {
+    words: 'JSON of fields by name, such as {"username":"sandbox"}',
+    read: readJson,
+    findFault: (value) => refuseUnless(isObject(value) && Object.values(value).every((one) => typeof one !== 'object')),
+  };
+}
+
 /** Headers by origin, as JSON. */
 export function headersByOrigin(): SettingKind<HeadersByOrigin> {
   return {
     words: 'JSON of headers by origin, such as {"https://api.example.com":{"authorization":"Bearer …"}}',
-    read: (text) => {
-      try {
-        return JSON.parse(text);
-      } catch {
-        return text;
-      }
-    },
+    read: readJson,
     findFault: (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value)) return { items: [] };
       const items = Object.entries(value).flatMap(([origin, headers], at) =>

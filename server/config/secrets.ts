@@ -1,5 +1,6 @@
 // What is secret in the environment: how a setting is shown without it, and all of it, for the redactor of the process.
 
+import type { Json } from '../../lib/json/json.ts';
 import { LONG_CHARS, listTexts, listUrlSecrets, type Redactor, redactor } from '../../lib/redact.ts';
 import { GATEWAY_SECRET, isNetwork, type Setting } from './kinds.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
@@ -32,7 +33,7 @@ const SHOWN_MAX = 80;
 /** The text of a setting, quoted, without what is secret in it. */
 export function maskSetting(name: SettingName, text: string): string {
   const { secret }: Setting = SETTINGS[name];
-  if (secret === 'all' || secret === 'headers') return `(${text.length} characters, hidden)`;
+  if (secret === 'all' || secret === 'headers' || secret === 'fields') return `(${text.length} characters, hidden)`;
   // A URL that should have no password may have one.
   const open = secret === undefined ? redactor(listUrlSecrets(text)).text(text) : WITHOUT_SECRETS[secret](text);
   return JSON.stringify(open.length > SHOWN_MAX ? `${open.slice(0, SHOWN_MAX)}…` : open);
@@ -62,6 +63,7 @@ const SECRETS_IN: Readonly<Record<NonNullable<Setting['secret']>, (text: string)
   password: listUrlSecrets,
   entries: (text) => text.split(',').flatMap((entry) => GATEWAY_SECRET.exec(entry.trim())?.[2] ?? []),
   headers: listHeaderValues,
+  fields: listFieldSecrets,
 };
 
 // Each value, and what follows a scheme such as `Bearer`. What is no JSON may be a secret that was pasted alone.
@@ -72,6 +74,18 @@ function listHeaderValues(text: string): readonly string[] {
     return [text];
   }
 }
+
+// What is no JSON may be a secret that was pasted alone.
+function listFieldSecrets(text: string): readonly string[] {
+  try {
+    const fields = Object.entries(JSON.parse(text) as object);
+    return fields.flatMap(([name, value]) => (FIELD_SECRET.test(name) ? listTexts(value as Json) : []));
+  } catch {
+    return [text];
+  }
+}
+
+const FIELD_SECRET = /key|token|secret|pass|pwd|auth/i;
 
 // Of services and plugins: their variables are not declared here.
 const NAMED_SECRET = /(?:^|_)(?:(?:API|ACCESS|PRIVATE)?KEY|TOKEN|SECRET|PASS(?:WORD|PHRASE|WD)?|CREDENTIALS?|DSN)$/i;

@@ -5,7 +5,6 @@ import {
   dialledFlows,
   flag,
   type Generated,
-  headersByOrigin,
   integer,
   list,
   oneOf,
@@ -13,6 +12,7 @@ import {
   type SettingValue,
   text,
 } from './kinds.ts';
+import { SERVICE_SETTINGS } from './service-settings.ts';
 
 const DAY_MS = 86_400_000;
 const PORT_RANGE = [0, 65_535] as const;
@@ -184,28 +184,7 @@ export const SETTINGS = {
     meaning: 'modules that export machines of your own, served beside the flows; read at the start only',
     fix: 'Set for example MACHINES=./order.js.',
   },
-  SERVICES: {
-    kind: list('module'),
-    meaning: 'modules whose default export holds services for call screens',
-    fix: 'Set for example SERVICES=./services/bills.js,@my/services.',
-  },
-  LINT_RULES: {
-    kind: list('module'),
-    meaning:
-      'modules whose default export is a rule for menus, or a list of rules; an error keeps a menu from being served',
-    fix: 'Set for example LINT_RULES=./rules/no-shouting.js.',
-  },
-  SERVICE_HTTP_HOSTS: {
-    kind: list('http-host'),
-    meaning: 'hosts that http.get, http.post, http.put, http.patch and http.delete may call',
-    fix: 'Set for example SERVICE_HTTP_HOSTS=api.example.com,localhost:8080 (no scheme, no path).',
-  },
-  SERVICE_HTTP_HEADERS: {
-    kind: headersByOrigin(),
-    secret: 'headers',
-    meaning: 'headers that those services add by origin, such as credentials, so that no menu holds them',
-    fix: 'Set for example SERVICE_HTTP_HEADERS={"https://api.example.com":{"authorization":"Bearer …"}}, or SERVICE_HTTP_HEADERS_FILE to a file with it.',
-  },
+  ...SERVICE_SETTINGS,
   USSD_TEXT_MODE: {
     kind: oneOf('cumulative', 'latest'),
     default: 'cumulative',

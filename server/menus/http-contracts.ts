@@ -1,6 +1,7 @@
-// The contracts of the HTTP services, and what a contract is.
+// The contracts of the services that call others over HTTP, and what a contract is.
 
 import type { ErrorCode } from '../../lib/errors.ts';
+import { FLOW_LIMITS } from '../../lib/flow/limits.ts';
 import type { ContractFields, ServiceContract } from '../../lib/flow/lint/shapes.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 
@@ -134,6 +135,44 @@ export const HTTP_CONTRACTS: { readonly [service: string]: DocumentedService } =
         http: { request: 'DELETE /orders/o-18', status: 404, answer: null },
         gives: { fails: 'ERR_SERVICE' },
       },
+    ],
+  },
+  'sms.send': {
+    doc: `Sends an SMS by the gateway of SMS_URL. A text of more than ${FLOW_LIMITS.smsSeptets} characters, or ${FLOW_LIMITS.smsUcs2Units} when one of them is not in the alphabet of phones, is sent in parts, at most ${FLOW_LIMITS.smsParts}. A simulated phone sends none.`,
+    input: {
+      text: { kind: 'text', about: 'what the SMS says', required: true },
+      to: { kind: 'text', about: 'E.164 with +; without it the caller’s own number' },
+      from: { kind: 'text', about: 'the sender, instead of SMS_FROM' },
+    },
+    answer: {
+      id: { kind: 'text', about: 'by which the gateway knows the message; null when it says none' },
+      encoding: { kind: 'text', about: '`gsm7`, or `ucs2` when a character is not in GSM 7-bit' },
+      parts: { kind: 'number', about: 'messages that are sent, and paid for' },
+    },
+    errors: {
+      ERR_INPUT: `the number is none, or the text is empty or takes more than ${FLOW_LIMITS.smsParts} parts`,
+      ERR_SERVICE:
+        'the gateway does not accept the message, or there is none. `retry` tries again after 5xx, 429 and broken connections',
+      ERR_TIMEOUT: 'there was no answer within `timeout`: the message may have been sent',
+    },
+    examples: [
+      {
+        title: 'the gateway takes it',
+        with: { to: '+260971230001', text: 'We come for 3 bags.' },
+        http: {
+          request: 'POST /sms {"to":"+260971230001","text":"We come for 3 bags."}',
+          status: 200,
+          answer: { id: 'm-17' },
+        },
+        gives: { answer: { id: 'm-17', encoding: 'gsm7', parts: 1 } },
+      },
+      {
+        title: 'it refuses',
+        with: { to: '+260971230001', text: 'Hello' },
+        http: { request: 'POST /sms {"to":"+260971230001","text":"Hello"}', status: 402, answer: null },
+        gives: { fails: 'ERR_SERVICE' },
+      },
+      { title: 'the number is none', with: { to: '0971', text: 'Hello' }, gives: { fails: 'ERR_INPUT' } },
     ],
   },
 };

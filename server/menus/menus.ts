@@ -48,8 +48,14 @@ export interface Menus {
 }
 
 /** How answers come to the menus of a server. */
-export function lintDoors({ ussd, agent, timezone }: Pick<Config, 'ussd' | 'agent' | 'timezone'>): LintDoors {
-  return { textMode: ussd.textMode, chats: [agent.flow], dialled: listDialled(ussd), timezone };
+export function lintDoors({
+  ussd,
+  agent,
+  timezone,
+  sms,
+}: Pick<Config, 'ussd' | 'agent' | 'timezone' | 'sms'>): LintDoors {
+  const dialled = listDialled(ussd);
+  return { textMode: ussd.textMode, chats: [agent.flow], dialled, timezone, sendsSms: sms !== undefined };
 }
 
 /** The same by the variables of an environment, for commands that start no server. */
@@ -61,6 +67,7 @@ export function readDoors(env: NodeJS.ProcessEnv): LintDoors {
     chats: [env.AGENT_FLOW?.trim() || CHAT_FLOW],
     dialled,
     timezone: env.TIMEZONE?.trim() || undefined,
+    sendsSms: Boolean(env.SMS_URL?.trim()),
   };
 }
 

@@ -29,7 +29,7 @@ export interface Metrics {
   forbidden(dialect: string, reason: GatewayRefusal): void;
   /** A request of another door that was answered; `route` is its template. */
   request(method: string, route: string, status: number, ms: number): void;
-  problem(where: 'ussd' | 'http' | 'background' | 'sweep' | 'reload' | 'rate-limit' | 'account'): void;
+  problem(where: 'ussd' | 'http' | 'background' | 'sweep' | 'reload' | 'rate-limit' | 'account' | 'after'): void;
   /** A request or a connection that was turned away. */
   refused(why: RefusedWhy): void;
   /** A connection that was cut because of its client. */

@@ -19,7 +19,7 @@ export const FLOORS: readonly string[] = [
   'lib/gateway lib/store',
   'lib/engine',
   'lib/account lib/flow lib/http',
-  'lib/delegation lib/diagram lib/domain lib/ussd',
+  'lib/delegation lib/diagram lib/domain lib/sms lib/ussd',
   'lib/agent lib/inspection lib/testing',
   'lib/client lib/limits.ts',
   'lib/index.ts',
@@ -78,11 +78,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/domain lib/domain/did lib/domain/feed lib/domain/schema lib/domain/twin lib/engine/lifecycle lib/json lib/store',
     'lib/engine lib/engine/machine machines',
   ),
-  'lib/engine': room('lib lib/engine/session lib/json', 'lib/engine/machine lib/engine/memory lib/store'),
+  'lib/engine': room('lib lib/engine/session lib/json', 'lib/engine/machine lib/store'),
   'lib/engine/lifecycle': room('lib lib/engine lib/engine/machine lib/json lib/store'),
   'lib/engine/machine': room('lib lib/engine lib/json'),
-  'lib/engine/memory': room('lib lib/engine', 'lib/json lib/store'),
-  'lib/engine/session': room('lib lib/engine lib/engine/machine lib/engine/memory lib/json', 'lib/store'),
+  'lib/engine/session': room('lib lib/engine lib/engine/machine lib/json', 'lib/store'),
   'lib/flow': room('lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing'),
   'lib/flow/convert': room(
     'lib lib/flow lib/flow/convert/excellent lib/flow/convert/rapidpro lib/flow/convert/steps lib/flow/format lib/flow/lint',
@@ -113,7 +112,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'lib/flow/screens': room('lib/flow lib/flow/expression lib/flow/format lib/flow/run', 'lib/engine lib/json'),
   'lib/flow/testing': room(
-    'lib lib/engine lib/engine/machine lib/engine/memory lib/engine/session lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens lib/store/memory',
+    'lib lib/engine lib/engine/machine lib/engine/session lib/flow lib/flow/expression lib/flow/format lib/flow/run lib/flow/screens lib/store/memory',
     'lib/json',
   ),
   'lib/gateway': room(
@@ -129,6 +128,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/http': room('lib lib/json', 'lib/engine'),
   'lib/inspection': room('lib lib/diagram lib/engine lib/engine/machine lib/flow/run', 'lib/json'),
   'lib/json': room('lib'),
+  'lib/sms': room('lib lib/flow lib/flow/run lib/http lib/json', 'lib/engine'),
   'lib/store': room('lib', 'lib/json'),
   'lib/store/index': room('lib lib/store', 'lib/json'),
   'lib/store/lmdb': room('lib lib/store lib/store/log'),
@@ -157,7 +157,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/audit': room('lib lib/domain lib/domain/feed lib/domain/twin lib/store', 'lib/json server/telemetry'),
   'server/boot': room(
-    'lib lib/account lib/agent lib/delegation lib/domain lib/engine lib/engine/memory lib/engine/session lib/flow/format lib/flow/testing lib/http lib/inspection lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/telemetry server/usage server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
+    'lib lib/account lib/agent lib/delegation lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/inspection lib/sms lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/telemetry server/usage server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
     'lib/flow/lint lib/store/redis server/plugins server/sockets',
   ),
   'server/cli': room(
@@ -177,10 +177,13 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/json',
   ),
   'server/cli/verbs': room(
-    'lib lib/account lib/agent lib/delegation lib/domain lib/domain/bulk lib/engine/memory lib/engine/session lib/flow/expression lib/gateway server/audit server/boot server/cli server/config server/doctor server/gateway server/http server/http/middleware server/move server/openapi server/plugins server/stores server/telemetry server/ussd server/web/studio',
+    'lib lib/account lib/agent lib/delegation lib/domain lib/domain/bulk lib/engine/session lib/flow/expression lib/gateway server/audit server/boot server/cli server/config server/doctor server/gateway server/http server/http/middleware server/move server/openapi server/plugins server/stores server/telemetry server/ussd server/web/studio',
     'lib/inspection lib/store',
   ),
-  'server/config': room('lib lib/flow/expression lib/flow/format lib/http lib/store/redis lib/ussd'),
+  'server/config': room(
+    'lib lib/flow/expression lib/flow/format lib/http lib/sms lib/store/redis lib/ussd',
+    'lib/json',
+  ),
   'server/docs': room(
     'lib lib/domain lib/domain/did lib/flow/format server/config server/docs/reference server/http server/web/kit',
     'lib/json server/openapi',
@@ -217,7 +220,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/http/middleware': room('lib server/config server/http server/telemetry', 'lib/store/redis'),
   'server/menus': room(
-    'lib lib/account lib/agent/responders lib/engine/machine lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing lib/ussd server/config',
+    'lib lib/account lib/agent/responders lib/engine/machine lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing lib/ussd server/config',
     'lib/engine lib/json server/telemetry',
   ),
   'server/move': room(
@@ -235,14 +238,14 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/sockets': room('lib lib/agent lib/json server/config server/http server/user', 'lib/store lib/store/redis'),
   'server/telemetry': room('lib lib/engine/machine lib/http', 'lib/engine lib/json lib/ussd'),
   'server/stores': room(
-    'lib lib/account lib/delegation lib/domain lib/domain/feed lib/engine/memory lib/engine/session lib/flow/expression lib/http lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/audit server/config',
+    'lib lib/account lib/delegation lib/domain lib/domain/feed lib/engine/session lib/flow/expression lib/http lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/audit server/config',
     'lib/json lib/store server/telemetry',
   ),
   'server/user': room('lib lib/domain lib/json server/config server/http', 'lib/agent lib/delegation'),
   'server/usage': room('lib/engine/machine lib/json lib/ussd server/http', 'lib lib/store'),
   'server/ussd': room(
     'lib lib/account lib/flow/expression lib/json lib/ussd server/config server/http server/telemetry server/usage',
-    'lib/engine/memory server/audit server/http/middleware',
+    'server/audit server/http/middleware',
   ),
   'server/web': room(
     'lib lib/delegation lib/flow/run lib/flow/testing lib/json server/config server/http server/http/middleware server/menus server/web/inspector server/web/kit server/web/simulator server/web/studio',
@@ -255,7 +258,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/web/browser/registry': room('lib/client server/web/browser server/web/registry', 'lib/domain/voting'),
   'server/web/browser/studio': room(
     'server/web/browser server/web/browser/inspector server/web/browser/phone server/web/browser/studio/form',
-    'lib/flow/editing lib/flow/format lib/flow/testing lib/ussd server/menus server/web/studio',
+    'lib/flow/editing lib/flow/format lib/flow/testing server/menus server/web/studio',
   ),
   'server/web/browser/studio/form': room(
     'server/web/browser server/web/browser/studio',

@@ -104,6 +104,8 @@ export interface LintDoors {
   readonly dialled?: readonly string[] | undefined;
   /** The time zone of flows that name none. @default UTC */
   readonly timezone?: string | undefined;
+  /** Whether there is a gateway for `sms.send`. @default unknown */
+  readonly sendsSms?: boolean | undefined;
 }
 
 /** The context of a flow. Whatever is omitted is not checked. */
@@ -193,6 +195,7 @@ function prepareLint(flow: Flow, { flows, services, contracts = {}, doors }: Lin
     services,
     contracts,
     isOnlyCalled: isCalled && doors?.dialled !== undefined && ![...doors.dialled, ...doors.chats].includes(flow.flow),
+    sendsSms: doors?.sendsSms,
     isRepeated: doors?.textMode !== 'latest' && !(doors?.chats ?? [CHAT_FLOW]).includes(flow.flow),
     meant,
     nearest,

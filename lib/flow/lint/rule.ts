@@ -26,6 +26,8 @@ export interface Lint {
   readonly isOnlyCalled: boolean;
   /** Whether each request repeats all answers, as in the cumulative mode of telecom gateways. */
   readonly isRepeated: boolean;
+  /** Whether there is a gateway for `sms.send`; undefined when nobody knows. */
+  readonly sendsSms: boolean | undefined;
   /** The screen that an id refers to: the id itself, or the most similar existing one. */
   readonly meant: (id: string) => string | undefined;
   /** The name in the list that is most similar to a misspelt one. */

@@ -2,7 +2,7 @@
 
 import { listWays, type Values, type Way } from '../format/way.ts';
 import { type AnyScreen, type ScreenKeys, type ScreenKind, SILENT } from './kind.ts';
-import { buildTransitions, entryTrack, findLongTimeout, meta, waySteps } from './transitions.ts';
+import { buildTransitions, entryTrack, meta, waySteps } from './transitions.ts';
 
 export interface CallScreen extends AnyScreen {
   readonly type: 'call';
@@ -38,6 +38,7 @@ export const call: ScreenKind<CallScreen> = {
           'http.put',
           'http.patch',
           'http.delete',
+          'sms.send',
         ],
       },
       with: {
@@ -94,23 +95,13 @@ export const call: ScreenKind<CallScreen> = {
   }),
   behaviour: SILENT,
 
-  services: ({ service, with: values }) => [{ steps: [], service, with: values }],
+  services: ({ service, with: values, timeout }) => [{ steps: [], service, with: values, timeout }],
   parts: (screen, reader) => {
     reader.save(['save'], screen.save);
     reader.values(['with'], screen.with, 'service');
     reader.ways(['done'], screen.done);
     reader.ways(['fail'], screen.fail, ['error']);
   },
-  rules: [
-    {
-      code: 'long-timeout',
-      severity: 'error',
-      means: 'the timeout of a call exceeds the limit',
-      *find({ timeout }, { id, pointer }) {
-        yield* findLongTimeout(timeout, { id, pointer: pointer('timeout') });
-      },
-    },
-  ],
 
   card: ({ service, timeout, retry }) => {
     const time = timeout === undefined ? [] : [`${timeout}${retry ? ` × ${retry + 1}` : ''}`];

@@ -5,7 +5,7 @@ import type { SchemaPart } from '../format/schema.ts';
 import type { Text, Values } from '../format/way.ts';
 import { FLOW_LIMITS } from '../limits.ts';
 import type { AnyScreen, ScreenKeys, ScreenKind, ScreenPlace, StateConfig } from './kind.ts';
-import { findLongTimeout, meta, trackAction } from './transitions.ts';
+import { meta, trackAction } from './transitions.ts';
 
 export interface EndScreen extends AnyScreen {
   readonly type: 'end';
@@ -123,24 +123,13 @@ export const end: ScreenKind<EndScreen> = {
   },
 
   services: ({ after = [] }) =>
-    after.map(({ service, with: values }, at) => ({ steps: ['after', at], service, with: values })),
+    after.map(({ service, with: values, timeout }, at) => ({ steps: ['after', at], service, with: values, timeout })),
   parts: (screen, reader) => {
     reader.text(['text'], screen.text);
     reader.values(['output'], screen.output, 'output');
     for (const [at, { with: values }] of (screen.after ?? []).entries())
       reader.values(['after', at, 'with'], values, 'task');
   },
-  rules: [
-    {
-      code: 'long-timeout',
-      severity: 'error',
-      means: 'the timeout of a call exceeds the limit',
-      *find({ after = [] }, { id, pointer }) {
-        for (const [at, { timeout }] of after.entries())
-          yield* findLongTimeout(timeout, { id, pointer: pointer('after', at, 'timeout') });
-      },
-    },
-  ],
 
   card: ({ text, after = [], ends }) => {
     const closing = ends ? [{ sign: 'ends', text: 'ends the session' } as const] : [];

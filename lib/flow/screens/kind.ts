@@ -55,6 +55,7 @@ export interface ServiceUse {
   readonly steps: Steps;
   readonly service: string;
   readonly with?: Values | undefined;
+  readonly timeout?: string | undefined;
 }
 
 /** Its keys as JSON Schema. `npm run guides` writes them into `menus/flow.schema.json`. */

@@ -1,8 +1,6 @@
 // Parts of machine states that several kinds of screens share: transitions, and their steps for diagrams and coverage.
 
-import type { Finding } from '../format/problem.ts';
-import { durationMs, listWays, nameWay, type Values, type Way } from '../format/way.ts';
-import { FLOW_LIMITS } from '../limits.ts';
+import { listWays, nameWay, type Values, type Way } from '../format/way.ts';
 import type { AnyScreen, DrawnStep, ScreenPlace, StateConfig } from './kind.ts';
 
 export const trackAction = (name: string) => ({ type: 'track', params: { name } });
@@ -89,16 +87,4 @@ export function waySteps(
     mark: list.length > 1 ? `${slot}[${at}]` : slot,
     ...(when !== undefined && { guard: when }),
   }));
-}
-
-/** A timeout of a call that exceeds the limit. */
-export function* findLongTimeout(
-  timeout: string | undefined,
-  { id, pointer }: { readonly id: string; readonly pointer: string },
-): Iterable<Finding> {
-  if (timeout === undefined || (durationMs(timeout) ?? 0) <= FLOW_LIMITS.callTimeoutMaxMs) return;
-  const most = `${FLOW_LIMITS.callTimeoutMaxMs / 1_000}s`;
-  const message = `The call "${id}" has a timeout of ${timeout}; the maximum is ${most}.`;
-  const fix = `Write at most "${most}" for "${timeout}".`;
-  yield { pointer, message, fix, mend: { old: timeout, text: most } };
 }

@@ -17,6 +17,8 @@ import type { ServiceCall, ServiceSession, Services } from '../../../lib/engine/
 import { httpServices } from '../../../lib/http/service.ts';
 import type { JsonObject } from '../../../lib/json/json.ts';
 import { parseKeyring } from '../../../lib/keyring.ts';
+import { SMS_FORMATS } from '../../../lib/sms/format.ts';
+import { smsServices } from '../../../lib/sms/service.ts';
 import { memoryDocuments } from '../../../lib/store/memory/index.ts';
 import { CONTRACTS } from '../../../server/menus/contracts.ts';
 import type { ServiceExample } from '../../../server/menus/http-contracts.ts';
@@ -56,7 +58,8 @@ async function withHttp<T>(
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   try {
-    const result = await work(httpServices({ hosts: [host] }), host);
+    const sms = smsServices({ url: `http://${host}/sms`, format: SMS_FORMATS.json });
+    const result = await work({ ...httpServices({ hosts: [host] }), ...sms }, host);
     assert.equal(asked, http ? [http.request] : []);
     return result;
   } finally {
@@ -76,10 +79,10 @@ test('every example of a service is what the service does', async () => {
     assert.ok(examples.some(({ gives }) => 'answer' in gives) && examples.some(({ gives }) => 'fails' in gives), name);
     for (const example of examples) {
       const { title, with: input, gives } = example;
-      const got = name.startsWith('http.')
+      const got = /^(http|sms)\./.test(name)
         ? await withHttp(example, (services, host) => {
             const url = String(input.url).replace(/^https:\/\/[^/]+/, `http://${host}`);
-            return outcome(services[name]!({ ...input, url }, callOf()));
+            return outcome(services[name]!({ ...input, ...('url' in input && { url }) }, callOf()));
           })
         : await outcome(callAccounts(name, example));
       assert.equal(got, gives, `${name}: ${title}`);
@@ -94,6 +97,8 @@ async function callAccounts(name: string, { after = [], with: input, phoneNumber
     for (let time = 0; time < (before.times ?? 1); time++) await services[before.service]!(before.with, callOf());
   return services[name]!(input, callOf({ id: 's', conversation: 'main', ...(phoneNumber && { phoneNumber }) }));
 }
+
+const SMS = smsServices({ url: 'http://127.0.0.1/sms', format: SMS_FORMATS.json });
 
 const KINDS: { readonly [kind: string]: string } = { text: 'string', number: 'number', boolean: 'boolean' };
 
@@ -110,12 +115,12 @@ test('every value that an example gives or gets is one of the contract, of its k
 });
 
 test('every service has one, and no other has', async () => {
-  const services = { ...(await openAccounts()), ...httpServices({ hosts: [] }) };
+  const services = { ...(await openAccounts()), ...httpServices({ hosts: [] }), ...SMS };
   assert.equal(Object.keys(CONTRACTS).sort(), Object.keys(services).sort());
 });
 
 test('what a service needs is refused when it is missing', async () => {
-  const services = { ...(await openAccounts()), ...httpServices({ hosts: [] }) };
+  const services = { ...(await openAccounts()), ...httpServices({ hosts: [] }), ...SMS };
   const session = { id: 's', phoneNumber: '+260971230001' };
   for (const [name, { input }] of Object.entries(CONTRACTS)) {
     if (!Object.values(input).some(({ required }) => required)) continue;

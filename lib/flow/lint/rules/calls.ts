@@ -2,6 +2,7 @@
 
 import { type Flow, listCalled, type Screen, type Way } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
+import { durationMs } from '../../format/way.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
 import { isInteractive, listServiceUses, listTargets } from '../../screens/kinds.ts';
 import {
@@ -45,6 +46,34 @@ export const callRules: readonly LintRule[] = [
           ...mend(service, names),
         };
       }
+    },
+  },
+  {
+    code: 'no-sms-gateway',
+    severity: 'warning',
+    means: 'a screen sends an SMS, and there is no gateway for it',
+    *find({ flow, sendsSms }) {
+      const [first] = sendsSms === false ? listSms(flow) : [];
+      if (!first) return;
+      const message = `Screen "${first.id}" sends an SMS, and there is no gateway for it: every call of "${SMS}" fails.`;
+      const fix = 'Set SMS_URL, such as SMS_URL=https://api.africastalking.com/version1/messaging, with SMS_FORMAT.';
+      yield { pointer: pointerTo('screens', first.id, ...first.steps, 'service'), message, fix };
+    },
+  },
+  {
+    code: 'long-timeout',
+    severity: 'error',
+    means: 'the timeout of a call exceeds the limit',
+    *find({ flow }) {
+      const most = `${FLOW_LIMITS.callTimeoutMaxMs / 1_000}s`;
+      for (const [id, screen] of Object.entries(flow.screens))
+        for (const { steps, timeout } of listServiceUses(screen)) {
+          if (timeout === undefined || (durationMs(timeout) ?? 0) <= FLOW_LIMITS.callTimeoutMaxMs) continue;
+          const message = `The call "${id}" has a timeout of ${timeout}; the maximum is ${most}.`;
+          const fix = `Write at most "${most}" for "${timeout}".`;
+          const pointer = pointerTo('screens', id, ...steps, 'timeout');
+          yield { pointer, message, fix, mend: { old: timeout, text: most } };
+        }
     },
   },
   {
@@ -123,6 +152,15 @@ export const callRules: readonly LintRule[] = [
     },
   },
 ];
+
+const SMS = 'sms.send';
+
+/** Where a flow sends an SMS. */
+export function listSms(flow: Flow) {
+  return Object.entries(flow.screens).flatMap(([id, screen]) =>
+    listServiceUses(screen).flatMap(({ steps, service }) => (service === SMS ? [{ id, steps }] : [])),
+  );
+}
 
 /** The flows from `flow` through `first` back to `flow`, or undefined when there is no such path. */
 function findFlowCycle(flow: Flow, first: string, flows: ReadonlyMap<string, Flow> | undefined): string[] | undefined {

@@ -1,14 +1,17 @@
-// Texts and input rules that do not compile, and characters outside the GSM alphabet.
+// Texts and input rules that do not compile, characters outside the GSM alphabet, and long SMS.
 
 import type { Json } from '../../../json/json.ts';
 import { FILTERS } from '../../expression/filters.ts';
 import { findNearest } from '../../expression/suggest.ts';
 import { capitalize, describePlace, type Mend, showValue, writeValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
+import { FLOW_LIMITS } from '../../limits.ts';
 import { ACCEPT_RULES, compileAccept } from '../../run/accept.ts';
 import { nonGsm7 } from '../../run/render.ts';
+import { measureSms } from '../../run/sms-parts.ts';
 import type { LintRule, RuleFinding } from '../rule.ts';
 import { findImpossible } from './answers.ts';
+import { listSms } from './calls.ts';
 
 export const textRules: readonly LintRule[] = [
   {
@@ -76,7 +79,34 @@ export const textRules: readonly LintRule[] = [
       }
     },
   },
+  {
+    code: 'long-sms',
+    severity: 'warning',
+    means: 'an SMS takes many parts (warning), or more than are sent (error)',
+    *find({ flow, parts }) {
+      const places = listSms(flow).map(({ id, steps }) => pointerTo('screens', id, ...steps, 'with', 'text'));
+      const isText = (pointer: string) => places.some((place) => pointer === place || pointer.startsWith(`${place}/`));
+      for (const { pointer, source } of [...parts.wordings, ...parts.literals]) {
+        if (!isText(pointer)) continue;
+        // What is in the place of a slot comes on top.
+        const size = measureSms(source.replace(SLOT, ''));
+        if (size.parts <= FLOW_LIMITS.smsPartsCheap) continue;
+        const isRefused = size.parts > FLOW_LIMITS.smsParts;
+        const why = size.encoding === 'ucs2' ? ` ${nonGsm7(source).slice(0, 5).join(' ')} not being in GSM 7-bit` : '';
+        const message = `${capitalize(describePlace(pointer))} takes ${size.parts} messages${why && `,${why}`}: ${isRefused ? `more than ${FLOW_LIMITS.smsParts} are not sent` : 'each is paid for'}.`;
+        const whole = size.encoding === 'ucs2' ? FLOW_LIMITS.smsUcs2Units : FLOW_LIMITS.smsSeptets;
+        yield {
+          pointer,
+          message,
+          fix: `Shorten it: one message has ${whole} characters.`,
+          severity: isRefused ? 'error' : 'warning',
+        };
+      }
+    },
+  },
 ];
+
+const SLOT = /\{\{.*?\}\}/gs;
 
 /** Typographic characters that word processors insert, and their plain equivalents. */
 const TYPESET: ReadonlyMap<string, string> = new Map([
