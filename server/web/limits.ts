@@ -47,8 +47,10 @@ export const PAGE_LIMITS = {
   /** Phones with sessions in drafts, and the total screens of their drafts. */
   draftPhones: 50,
   draftPhoneScreens: 40_000,
-  /** Saved versions kept per flow. */
+  /** Saved versions kept per flow, and deleted flows that can be restored. */
   studioVersions: 50,
+  /** Screens of a template that are shown before a flow begins with it. */
+  templateScreens: 3,
 
   // --- pages ------------------------------------------------------------------------------------------------------------
   /** Simulated phones whose service calls are recorded, and calls per phone. */

@@ -6,6 +6,7 @@ import type { Context } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
 import type { Library } from '../../lib/engine/conversation.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
+import type { DialledFlows } from '../../lib/ussd/codes.ts';
 import type { Config } from '../config/config.ts';
 import { readVersion } from '../config/modules.ts';
 import type { ClockWatch } from '../health/clock-watch.ts';
@@ -51,6 +52,8 @@ export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SettingsDeps 
 export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder' | 'refusedEdits'> {
   readonly config: Config;
   readonly library: Library;
+  /** What a dial starts. */
+  readonly dialled: Required<DialledFlows>;
   /** Where tests of the served flows are. */
   readonly menus: { readonly folder: string };
   /** The did:key of the agent service. */

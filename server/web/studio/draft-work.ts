@@ -21,7 +21,7 @@ import { checkFlow } from '../../../lib/flow/lint/lint.ts';
 import { type CompiledFlow, flowCompiler } from '../../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE } from '../../../lib/flow/testing/file.ts';
 import { parseFlowTests } from '../../../lib/flow/testing/parse.ts';
-import { type FlowTestReport, runFlowTests } from '../../../lib/flow/testing/run.ts';
+import { type FlowTestReport, recordFlowTest, runFlowTests } from '../../../lib/flow/testing/run.ts';
 import { addFlowTest, updateFlowTests } from '../../../lib/flow/testing/update.ts';
 import type { Json } from '../../../lib/json/json.ts';
 import type { AskProcess } from '../../config/job-thread.ts';
@@ -97,6 +97,8 @@ export interface DraftQuestions {
   /** The texts of a flow that gets the name of the draft, or an export of RapidPro. */
   readonly begin: { readonly tests: string };
   readonly test: DraftTests;
+  /** The tests, of which the first one is followed. */
+  readonly look: { readonly tests: string };
   readonly complete: DraftPlace;
   readonly explain: DraftPlace;
   readonly record: DraftDialogue;
@@ -115,6 +117,8 @@ export interface DraftResults {
   readonly edit: EditedFlow;
   readonly begin: BegunFlows;
   readonly test: TestedDraft;
+  /** The first screens. */
+  readonly look: readonly string[];
   readonly complete: ReturnType<typeof completeFlow> | null;
   readonly explain: ReturnType<typeof explainFlow> | null;
   /** The tests with the dialogue added. */
@@ -195,6 +199,7 @@ export function draftWork(): (job: DraftJob, ask: AskProcess<DraftCall, Json>) =
       edit: ({ operation, tests }) => editFlow(text, operation, { tests, contracts: CONTRACTS }),
       begin: ({ tests }) => beginFlows(draft, tests),
       test: (tests) => testDraft(compile(draft, around), tests),
+      look: ({ tests }) => firstScreens(compile(draft, around), tests),
       complete: ({ tests, offset }) =>
         (tests === undefined
           ? completeFlow({ text, ...context }, offset)
@@ -252,6 +257,13 @@ function compileDraft(flow: Flow, { flows, doors: { timezone } }: Library): Comp
 
 function invalidDraft(why: string): TwinlineError {
   return new TwinlineError('ERR_INPUT', `The flow has errors. ${cutText(why, COMMON_LIMITS.quotedChars)}`);
+}
+
+async function firstScreens(compiled: CompiledFlow, tests: string): Promise<string[]> {
+  const { file } = parseFlowTests(tests, compiled.id + FLOW_TEST_FILE);
+  const { steps, ...setup } = file?.tests[0] ?? { name: '', steps: [{ in: '' }] };
+  const inputs = steps.slice(0, PAGE_LIMITS.templateScreens).map((step) => step.in);
+  return (await recordFlowTest(compiled, { ...setup, inputs })).steps.map(({ text = '' }) => text);
 }
 
 async function testDraft(compiled: CompiledFlow, { tests, update }: DraftTests): Promise<TestedDraft> {

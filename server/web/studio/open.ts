@@ -5,27 +5,30 @@ import type { Library } from '../../../lib/engine/conversation.ts';
 import type { Services } from '../../../lib/engine/service.ts';
 import type { LintDoors } from '../../../lib/flow/lint/lint.ts';
 import { flowsIn } from '../../../lib/flow/run/compile.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
 import { html } from '../../../lib/markup.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
-import type { FlowCode } from '../../../lib/ussd/codes.ts';
 import { PAGE, PAGE_LIMITED, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
+import type { DialledFlow } from '../../menus/dialled.ts';
 import { flowFiles } from '../../menus/files.ts';
 import type { MenuHome } from '../../menus/home.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { messagePage, sendPage } from '../kit/frame.ts';
 import type { ServiceRecorder } from '../simulator/flow-test.ts';
 import { drafts } from './drafts.ts';
-import type { NoteEdit, StudioDeps } from './requests.ts';
+import type { NoteDeed, StudioDeps } from './requests.ts';
 import { STUDIO_ROUTES } from './routes.ts';
 import { STUDIO_VERSION, versions } from './versions.ts';
 
 export interface StudioOptions {
   /** Folder of the flows. */
   readonly home: MenuHome;
-  /** The flow that a dial starts, and those of single service codes. */
-  readonly flow: string;
-  readonly codes: readonly FlowCode[];
+  readonly dialled: DialledFlow;
+  /** The flow that answers chats. */
+  readonly chatFlow: string;
+  /** Whether a save keeps a draft; else it publishes. */
+  readonly savesDrafts: boolean;
   readonly library: Library;
   readonly services: Services;
   /** Whether dialled drafts call services. */
@@ -36,7 +39,7 @@ export interface StudioOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly drawings: Pick<Drawings, 'draw'>;
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
-  readonly noteEdit: NoteEdit;
+  readonly note: NoteDeed;
   readonly reload: () => Promise<void>;
 }
 
@@ -51,6 +54,7 @@ export async function openStudio(options: StudioOptions): Promise<StudioDeps> {
     ...deps,
     services,
     files: flowFiles(deps.home, isMachine),
+    noteEdit: ({ by, ...edit }) => deps.note('menus.edited', by, edit as unknown as JsonObject),
     drafts: drafts({ flows, services, callsServices, doors }),
     versions: versions(documents, clock),
   };
