@@ -130,12 +130,12 @@ async function openApp(opened: Opened, reloads: Reloads, { defer }: Disposables)
         reload: () => reloads.now(),
         note: async (action, by, details) => void (await audit.append({ action, by, details })),
         savesDrafts: config.studioSavesDrafts,
-        chatFlow: config.agent.flow,
+        ...{ chatFlow: config.agent.flow, keyring: config.keyring, publicUrl: config.publicUrl },
         callsServices: !config.production,
         doors: lintDoors(config, host.dialled),
       })
     : undefined;
-  if (studio) defer(studio.drafts.close);
+  if (studio) defer(studio.close);
   return createApp({
     ...{ config, ussd, operators, adapters, health, overload, metrics, log, clock, query },
     gateways: ussdGateways(config.ussd.gateways, { dialects: Object.keys(adapters), clock }),

@@ -49,6 +49,12 @@ export const PAGE_LIMITS = {
   draftPhoneScreens: 40_000,
   /** Saved versions kept per flow, and deleted flows that can be restored. */
   studioVersions: 50,
+  /** Living links to previews, the longest hours of one, and its turns in a minute of an instance. */
+  previewLinks: 200,
+  previewHours: 168,
+  previewTurns: 120,
+  /** Previews whose texts the process caches. */
+  previewsKept: 8,
   /** Screens of a template that are shown before a flow begins with it. */
   templateScreens: 3,
 

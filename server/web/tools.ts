@@ -29,6 +29,7 @@ import {
   type SignInDeps,
 } from './kit/operators.ts';
 import { operatorPasses, SIGN_OUT } from './kit/passes.ts';
+import { PREVIEW_ROUTES } from './preview/routes.ts';
 import { SIMULATOR_ROUTES, type SimulatorDeps } from './simulator/routes.ts';
 import { NO_STUDIO } from './studio/open.ts';
 import type { StudioDeps } from './studio/requests.ts';
@@ -110,8 +111,10 @@ function addToolRoutes(router: Router, all: ToolRoutesDeps): void {
   const audience = agent.did ?? oracleDid;
   const guards = { operator: browserOperators(deps, operators), ownPages: ownPagesOnly(operators.publicUrl) };
   addRoutes(router, INSPECTOR_ROUTES, { deps: inspector, guards });
-  if (studio) addRoutes(router, STUDIO_ROUTES, { deps: studio, guards });
-  else addRoutes(router, NO_STUDIO, { deps: undefined, guards });
+  if (studio) {
+    addRoutes(router, STUDIO_ROUTES, { deps: studio, guards });
+    addRoutes(router, PREVIEW_ROUTES, { deps: studio.previews, guards });
+  } else addRoutes(router, NO_STUDIO, { deps: undefined, guards });
   addRoutes(router, OPERATOR_PAGES, {
     deps: {
       ...deps,

@@ -22,6 +22,7 @@ import { type CompiledFlow, flowCompiler } from '../../../lib/flow/run/compile.t
 import { FLOW_TEST_FILE } from '../../../lib/flow/testing/file.ts';
 import { parseFlowTests } from '../../../lib/flow/testing/parse.ts';
 import { type FlowTestReport, recordFlowTest, runFlowTests } from '../../../lib/flow/testing/run.ts';
+import { sampleServices } from '../../../lib/flow/testing/samples.ts';
 import { addFlowTest, updateFlowTests } from '../../../lib/flow/testing/update.ts';
 import type { Json } from '../../../lib/json/json.ts';
 import type { AskProcess } from '../../config/job-thread.ts';
@@ -31,7 +32,15 @@ import { PAGE_LIMITS } from '../limits.ts';
 import { type Dialogue, readDialogue, recordDialogue, type ServiceRecorder } from '../simulator/flow-test.ts';
 import type { PhoneSessionState } from '../simulator/session-state.ts';
 import { type BegunFlows, beginFlows } from './begun.ts';
-import { type DraftCall, type DraftDial, type DraftPhones, type DraftReply, draftPhones } from './draft-phones.ts';
+import {
+  type DraftCall,
+  type DraftDial,
+  type DraftPhones,
+  type DraftReply,
+  draftPhones,
+  type PreviewDial,
+  type PreviewReply,
+} from './draft-phones.ts';
 import { listWordings, type Wordings } from './wordings.ts';
 
 /** A text in the editor, and the name of its flow. */
@@ -103,6 +112,8 @@ export interface DraftQuestions {
   readonly explain: DraftPlace;
   readonly record: DraftDialogue;
   readonly dial: DraftDial;
+  /** The tests say what services answer. */
+  readonly preview: PreviewDial & { readonly tests: string };
   /** Session id of a phone; the draft is ignored. */
   readonly phone: string;
 }
@@ -124,6 +135,7 @@ export interface DraftResults {
   /** The tests with the dialogue added. */
   readonly record: string;
   readonly dial: DraftReply;
+  readonly preview: PreviewReply;
   readonly phone: PhoneSessionState | null;
 }
 
@@ -213,6 +225,11 @@ export function draftWork(): (job: DraftJob, ask: AskProcess<DraftCall, Json>) =
         return addFlowTest(tests, { flow, test });
       },
       dial: (dial) => phones.turn(dial, () => [compile(draft, around), [...services]]),
+      preview: ({ tests, ...dial }) =>
+        phones.preview(dial, () => {
+          const compiled = compile(draft, around);
+          return [compiled, sampleServices(compiled, parseFlowTests(tests, compiled.id + FLOW_TEST_FILE).file)];
+        }),
       phone: (sessionId) => phones.state(sessionId),
     };
   }

@@ -6,6 +6,7 @@ import type { Services } from '../../../lib/engine/service.ts';
 import type { LintDoors } from '../../../lib/flow/lint/lint.ts';
 import { flowsIn } from '../../../lib/flow/run/compile.ts';
 import type { JsonObject } from '../../../lib/json/json.ts';
+import type { Keyring } from '../../../lib/keyring.ts';
 import { html } from '../../../lib/markup.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { PAGE, PAGE_LIMITED, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
@@ -15,6 +16,8 @@ import { flowFiles } from '../../menus/files.ts';
 import type { MenuHome } from '../../menus/home.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { messagePage, sendPage } from '../kit/frame.ts';
+import { PREVIEW, previewLinks } from '../preview/links.ts';
+import { turnLimiter } from '../preview/routes.ts';
 import type { ServiceRecorder } from '../simulator/flow-test.ts';
 import { drafts } from './drafts.ts';
 import type { NoteDeed, StudioDeps } from './requests.ts';
@@ -36,26 +39,39 @@ export interface StudioOptions {
   /** For lint. */
   readonly doors: LintDoors;
   readonly documents: DocumentStore;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly keyring: Keyring;
+  /** How others reach this server. @default as an operator does */
+  readonly publicUrl: string | undefined;
   readonly drawings: Pick<Drawings, 'draw'>;
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
   readonly note: NoteDeed;
   readonly reload: () => Promise<void>;
 }
 
-/** Opens the studio. Close its drafts at the end. */
-export async function openStudio(options: StudioOptions): Promise<StudioDeps> {
-  const { library, services, documents, clock, doors, ...deps } = options;
+/** Opens the studio. Close it at the end. */
+export async function openStudio(options: StudioOptions): Promise<StudioDeps & { close(): Promise<void> }> {
+  const { library, services, documents, clock, doors, keyring, ...deps } = options;
   const { callsServices } = deps;
-  await documents.declare([STUDIO_VERSION]);
+  await documents.declare([STUDIO_VERSION, PREVIEW]);
   const flows = () => flowsIn(library);
   const isMachine = (name: string) => library.ids.includes(name) && !flows().has(name);
+  const own = drafts({ flows, services, callsServices, doors });
+  const previewDrafts = drafts({ flows, services, callsServices: false, doors });
   return {
     ...deps,
     services,
     files: flowFiles(deps.home, isMachine),
     noteEdit: ({ by, ...edit }) => deps.note('menus.edited', by, edit as unknown as JsonObject),
-    drafts: drafts({ flows, services, callsServices, doors }),
+    drafts: own,
+    previews: {
+      links: previewLinks({ documents, keyring, clock }),
+      drafts: previewDrafts,
+      limitTurns: turnLimiter(clock),
+    },
+    close: async () => {
+      await Promise.all([own.close(), previewDrafts.close()]);
+    },
     versions: versions(documents, clock),
   };
 }

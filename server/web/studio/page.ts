@@ -30,15 +30,15 @@ export function studioPage({ flow, callsServices, savesDrafts }: StudioPageOptio
     layout: 'full',
     style: 'studio.css',
     script: 'studio.js',
-    body: html`<header class="studio-head row"><h1>Studio</h1>
+    body: html`<header class="studio-head row small"><h1>Studio</h1>
 <label class="row quiet">Flow <select id="flows"></select></label>
 <code id="file" class="quiet" title="The file that Save writes"></code>
 <button id="begin" type="button">New flow …</button><button id="manage" type="button">Flows …</button><button id="download" type="button">Download</button>
-<span id="state" class="quiet" role="status">Loading …</span>
+<span class="row acts"><span id="state" class="quiet" role="status">Loading …</span>
 <button id="undo" type="button" title="Ctrl+Z" disabled>Undo</button><button id="redo" type="button" title="Ctrl+Y" disabled>Redo</button>
 <button id="save-draft" type="button" title="Callers go on with the published text" disabled>Save as draft</button>
 <button id="save" class="primary" type="button" title="Ctrl+S" disabled>Save</button>
-<button id="publish" class="primary" type="button" hidden>Publish …</button></header>
+<button id="publish" class="primary" type="button" hidden>Publish …</button></span></header>
 <p id="notice" class="quiet" role="status"></p>
 <section id="conflict" class="card" hidden aria-labelledby="conflict-title"><h2 id="conflict-title">The file was changed on disk</h2>
 <p>Red is only on disk, green only in the editor. Nothing was overwritten.</p><div id="conflict-diff" class="diff"></div>
@@ -68,7 +68,10 @@ export function studioPage({ flow, callsServices, savesDrafts }: StudioPageOptio
 </section>
 </section>
 <section id="phone" class="card" aria-label="Phone">
-<div class="row apart small"><h2>Phone</h2><button id="dial" class="primary" type="button">Dial the draft</button></div>
+<div class="row small"><h2>Phone</h2><span class="grow"></span><button id="preview-link" type="button">Link to a preview</button>
+<label class="row quiet">for <select id="preview-hours"><option value="1">an hour</option><option value="24" selected>a day</option>
+<option value="168">a week</option></select></label><button id="dial" class="primary" type="button">Dial the draft</button></div>
+<p id="preview-made" class="quiet link" role="status"></p>
 ${callsServices ? '' : NO_CALLS}
 <div id="device" class="device"></div>
 <div id="reasons" class="reasons" role="region" aria-label="Why it shows this" hidden></div>

@@ -15,6 +15,7 @@ import type { FlowFiles } from '../../menus/files.ts';
 import type { MenuHome } from '../../menus/home.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { PAGE_LIMITS } from '../limits.ts';
+import type { PreviewDeps } from '../preview/routes.ts';
 import { DIALOGUE_INPUTS, type ServiceRecorder } from '../simulator/flow-test.ts';
 import type { Drafts } from './drafts.ts';
 import type { Versions } from './versions.ts';
@@ -38,6 +39,9 @@ export type NoteDeed = (
 export interface StudioDeps {
   readonly files: FlowFiles;
   readonly drafts: Drafts;
+  readonly previews: PreviewDeps;
+  /** How others reach this server. @default as the operator does */
+  readonly publicUrl: string | undefined;
   readonly versions: Versions;
   readonly drawings: Pick<Drawings, 'draw'>;
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
@@ -126,6 +130,13 @@ const FIELDS = {
     examples: [''],
   },
   asDraft: { type: 'boolean', description: 'Keep a draft, and publish nothing', examples: [true] },
+  hours: {
+    type: 'integer',
+    minimum: 1,
+    maximum: PAGE_LIMITS.previewHours,
+    description: 'How long the link lives',
+    examples: [24],
+  },
   to: { type: 'string', description: 'The new name', examples: ['greeting'] },
   version: { type: 'string', description: 'The id of a version', examples: ['4c73552dbf8a4343'] },
   starter: {

@@ -9,6 +9,7 @@ import { openEditor } from './editor.ts';
 import { beginning } from './flows/begin.ts';
 import { startManaging } from './flows/manage.ts';
 import { type OpenedFiles, openedPart } from './flows/opened.ts';
+import { startPreviews } from './flows/preview.ts';
 import { startPublishing } from './flows/publish.ts';
 import type { SentText } from './followed.ts';
 import { buildPart } from './form/building.ts';
@@ -151,6 +152,7 @@ const flowList = beginning({
   },
 });
 
+startPreviews({ draft: () => ({ ...draft(), tests: editor.text('tests') }) });
 startManaging({
   list: flowList,
   flow: () => flow,

@@ -6,6 +6,7 @@ import { Refusal } from '../../../http/errors.ts';
 import type { Route, RouteAnswer } from '../../../http/route-table.ts';
 import { pageRequest, type StudioDeps } from '../requests.ts';
 import { DELETED } from '../versions.ts';
+import { linkPreview } from './link.ts';
 import { deleteFlow, dialFlow, findUses, renameFlow, restoreFlow } from './managing.ts';
 import { dropDraft, publishDraft, unpublishFlow } from './publishing.ts';
 import { listTemplates, showTemplate } from './templates.ts';
@@ -107,6 +108,19 @@ export const MANAGE_ROUTES: readonly Route<StudioDeps>[] = [
       },
     },
     handle: dialFlow,
+  }),
+  pageRequest('/studio/preview', {
+    id: 'linkPreview',
+    summary: 'Make a link by which others dial a draft as it is now, until the link ends',
+    needs: ['flow', 'text', 'tests', 'hours'],
+    answers: {
+      200: {
+        description: 'The link',
+        types: jsonTypes(record('A link', { link: { type: 'string' }, until: { type: 'string' } })),
+      },
+      409: { description: 'There are too many links', types: jsonTypes(ANY) },
+    },
+    handle: linkPreview,
   }),
   pageRequest('/studio/publish', {
     id: 'publishDraft',

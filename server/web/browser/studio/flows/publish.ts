@@ -85,9 +85,11 @@ function listReasons({ status, body, message }: Refused): string[] {
 function describeBoth(versions: readonly VersionEntry[], isPublished: boolean): string {
   const find = (stage: VersionEntry['stage']) => versions.find((one) => one.stage === stage);
   const say = (one: VersionEntry | undefined) =>
-    one === undefined || one.by === 'disk' ? 'in an editor' : `by ${one.by}, ${new Date(one.at).toLocaleString()}`;
+    one === undefined || one.by === 'disk'
+      ? 'outside of the studio'
+      : `by ${one.by}, ${new Date(one.at).toLocaleString()}`;
   const before = isPublished
-    ? `Callers get what was published ${say(find('published'))}.`
+    ? `Callers get what was written ${say(find('published'))}.`
     : 'Callers get nothing of it yet.';
   return `${before} The draft was saved ${say(find('draft'))}. Callers who are in it finish on their version.`;
 }
