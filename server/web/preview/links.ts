@@ -66,7 +66,7 @@ export function previewLinks({ documents, keyring, clock }: PreviewLinksOptions)
   const seconds = () => Math.floor(clock.now() / 1_000);
 
   async function forgetOld(): Promise<void> {
-    const where = { until: { lt: seconds() } };
+    const where = { until: { lt: seconds() + 1 } };
     const { items } = await documents.find<StoredPreview>(PREVIEW, { index: 'until', where, limit: FORGOTTEN_AT_ONCE });
     for (const { id, revision } of items) await documents.remove(PREVIEW, id, revision);
   }

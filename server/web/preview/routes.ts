@@ -3,7 +3,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { record, type Schema } from '../../../lib/json/schema.ts';
 import { readInput } from '../../http/check-input.ts';
-import { JSON_BODY_ANSWERS, jsonTypes, PAGE_LIMITED, UNKNOWN } from '../../http/common-answers.ts';
+import { JSON_BODY_ANSWERS, jsonTypes, PAGE_LIMITED, PLAIN_ANSWERS, UNKNOWN } from '../../http/common-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import { rateLimiter } from '../../http/middleware/rate-limit.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
@@ -41,7 +41,7 @@ export const PREVIEW_ROUTES: RouteGroup<PreviewDeps> = {
   tag: 'Previews',
   description: 'Dial a draft of a menu by a link that an operator made in the studio, until the link ends.',
   access: 'public',
-  answers: { 429: PAGE_LIMITED },
+  answers: { ...PLAIN_ANSWERS, 429: PAGE_LIMITED },
   routes: [
     pageRoute({
       path: '/preview',

@@ -57,6 +57,8 @@ interface DraftPhone {
   readonly service: UssdService<CompiledFlow>;
   readonly reasons: ReasonsRecorder;
   readonly screens: number;
+  /** What a preview has taken so far. */
+  readonly inputs?: readonly string[];
 }
 
 export function draftPhones(ask: AskProcess<DraftCall, Json>): DraftPhones {
@@ -103,9 +105,15 @@ export function draftPhones(ask: AskProcess<DraftCall, Json>): DraftPhones {
     },
     async preview({ inputs, ...caller }, open) {
       const { sessionId } = caller;
-      const kept = inputs.length > 1 ? phones.get(sessionId) : undefined;
+      const before = phones.get(sessionId);
+      // The next input, or the last one again; else another instance took some of them.
+      const isNext =
+        before?.inputs &&
+        inputs.length - before.inputs.length <= 1 &&
+        before.inputs.every((one, at) => one === inputs[at]);
+      const kept = inputs.length > 1 && isNext ? before : undefined;
       const phone = kept ?? openPhone(...open());
-      phones.set(sessionId, phone);
+      phones.set(sessionId, { ...phone, inputs });
       let reply: UssdReply = { kind: 'end', text: '' };
       for (let at = kept ? inputs.length : 1; at <= inputs.length; at++) {
         const request = { ...caller, text: inputs.slice(1, at).join('*'), event: 'turn', mode: 'cumulative' } as const;
