@@ -19,6 +19,7 @@ export type KeyPurpose =
   | 'caller-memory/v1'
   | 'webhook-secret/v1'
   | 'page-pass/v1'
+  | 'preview/v1'
   | 'operator-pass/v1'
   | 'chat-user/v1'
   | 'inspector/v1'

@@ -125,6 +125,8 @@ export interface Library<C extends Conversation = Conversation> {
   readonly ids: readonly string[];
   /** Makes this the current version; the one before stays for its sessions. */
   add(conversation: C): void;
+  /** No session begins with it any more; those that run keep their version. What is not there is left alone. */
+  retire(id: string): void;
   current(id: string): C | undefined;
   exact(id: string, version: number, hash: string): C | undefined;
 }
@@ -139,16 +141,21 @@ export interface Library<C extends Conversation = Conversation> {
 export function library<C extends Conversation = Conversation>(conversations: readonly C[] = []): Library<C> {
   requireGiven('make a library', { conversations }, { conversations: 'conversations' });
   const versions = new Map<string, C[]>();
+  const retired = new Set<string>();
   const lib: Library<C> = {
     get ids() {
-      return [...versions.keys()];
+      return [...versions.keys()].filter((id) => !retired.has(id));
     },
     add: (next) => {
+      retired.delete(next.id);
       const same = (other: C) => other.version === next.version && other.hash === next.hash;
       const older = (versions.get(next.id) ?? []).filter((other) => !same(other));
       versions.set(next.id, [next, ...older].slice(0, ENGINE_LIMITS.versionsKept + 1));
     },
-    current: (id) => versions.get(id)?.[0],
+    retire: (id) => {
+      if (versions.has(id)) retired.add(id);
+    },
+    current: (id) => (retired.has(id) ? undefined : versions.get(id)?.[0]),
     exact: (id, version, hash) => versions.get(id)?.find((c) => c.version === version && c.hash === hash),
   };
   for (const conversation of conversations) lib.add(conversation);

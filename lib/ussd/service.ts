@@ -23,7 +23,7 @@ import type { UssdRequest } from './request.ts';
 /** Options of `ussdGateway`. Exported as `UssdGatewayOptions`. */
 export interface UssdServiceOptions<C extends Conversation = Conversation> {
   readonly engine: Engine<C>;
-  /** The flow that a dial starts. */
+  /** The flow that a dial starts; read at each dial. */
   readonly flow: string;
   /** Service codes that start other flows; what follows the code in `*700*4*1*2#` are the first answers. @default none */
   readonly codes?: readonly FlowCode[] | undefined;
@@ -130,7 +130,9 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   const { engine, onProblem, onTurn, dialects = Object.keys(createAdapters('cumulative')) } = options;
   const deadlineMs = options.deadlineMs ?? 8_000;
   const rules: DialRules = {
-    flow: options.flow,
+    get flow() {
+      return options.flow;
+    },
     codes: options.codes,
     keys: options.keyring.ids.map((id) => options.keyring.subkey('turn-key/v1', id)!),
     unknownSession: options.unknownSession ?? 'end',

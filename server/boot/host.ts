@@ -25,6 +25,7 @@ import type { Audit } from '../audit/audit.ts';
 import { auditLog } from '../audit/writer.ts';
 import type { Config } from '../config/config.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
+import { type DialledFlow, dialledFlow } from '../menus/dialled.ts';
 import { type MenuHome, menuHome } from '../menus/home.ts';
 import { loadLintRules } from '../menus/lint-rules.ts';
 import { loadMachines } from '../menus/machines.ts';
@@ -43,6 +44,8 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis' | 'sessionCl
   readonly stores: WatchedStores;
   readonly menuFolder: MenuFolder;
   readonly menuHome: MenuHome;
+  /** What a dial starts. */
+  readonly dialled: DialledFlow;
   readonly menus: Menus;
   /** Machines of their own, beside the menus. */
   readonly machines: readonly Conversation[];
@@ -187,7 +190,8 @@ async function build(
     clock,
   });
   const ids = new Set(machines.map(({ id }) => id));
-  const doors = lintDoors(config);
+  const dialled = dialledFlow(config.ussd);
+  const doors = lintDoors(config, dialled);
   const home = menuHome(config);
   const menuFolder: MenuFolder = {
     get folder() {
@@ -214,8 +218,10 @@ async function build(
   });
   const ussd = ussdService({
     engine,
-    flow: config.ussd.flow,
-    codes: config.ussd.codes,
+    get flow() {
+      return dialled.flow;
+    },
+    codes: dialled.codes,
     keyring,
     unknownSession: config.ussd.unknownSession,
     deadlineMs: config.ussd.deadlineMs,
@@ -234,7 +240,7 @@ async function build(
       log.debug('a USSD session ended: its phone has begun too many');
     },
   });
-  const own = { engine, ussd, desk, memory, services: observed };
+  const own = { dialled, engine, ussd, desk, memory, services: observed };
   return { ...own, menuFolder, menuHome: home, menus, machines, alias: vault.alias, aliases: vault.aliases };
 }
 

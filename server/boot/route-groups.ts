@@ -13,6 +13,7 @@ import { ussdRouteGroup } from '../ussd/dialects.ts';
 import { operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { INSPECTOR_ROUTES } from '../web/inspector/routes.ts';
 import { PAGE_FILE_ROUTES } from '../web/kit/routes.ts';
+import { PREVIEW_ROUTES } from '../web/preview/routes.ts';
 import { REGISTRY_ROUTES } from '../web/registry/routes.ts';
 import { studioRouteGroup } from '../web/studio/open.ts';
 import { OPERATOR_PAGES } from '../web/tools.ts';
@@ -37,6 +38,7 @@ export function routeGroups({ metricsPort, ussd, studio }: RouteSettings, adapte
     OPERATOR_PAGES,
     INSPECTOR_ROUTES,
     studioRouteGroup(studio) as RouteGroup,
+    ...(studio ? [PREVIEW_ROUTES as RouteGroup] : []),
     HEALTH_ROUTES,
     DOCS_ROUTES,
     PAGE_FILE_ROUTES,

@@ -120,21 +120,23 @@ async function openApp(opened: Opened, reloads: Reloads, { defer }: Disposables)
   const { documents } = stores;
   const { domain, agent, query } = services;
   const inspector = ground.inspector.open({
-    ...{ engine, audit, flow: config.ussd.flow, trouble: ground.observed.failures.trouble },
+    ...{ engine, audit, dialled: host.dialled, trouble: ground.observed.failures.trouble },
     aliases: host.aliases,
   });
   const studio = config.studio
     ? await openStudio({
-        ...{ home: host.menuHome, flow: config.ussd.flow, codes: config.ussd.codes, library: engine.library },
+        ...{ home: host.menuHome, dialled: host.dialled, library: engine.library },
         ...{ documents, clock, drawings: inspector.drawings, services: host.services, recorder },
         contracts: host.menuFolder.contracts,
         reload: () => reloads.now(),
-        noteEdit: async ({ by, ...details }) => void (await audit.append({ action: 'menus.edited', by, details })),
+        note: async (action, by, details) => void (await audit.append({ action, by, details })),
+        savesDrafts: config.studioSavesDrafts,
+        ...{ chatFlow: config.agent.flow, keyring: config.keyring, publicUrl: config.publicUrl },
         callsServices: !config.production,
-        doors: lintDoors(config),
+        doors: lintDoors(config, host.dialled),
       })
     : undefined;
-  if (studio) defer(studio.drafts.close);
+  if (studio) defer(studio.close);
   return createApp({
     ...{ config, ussd, operators, adapters, health, overload, metrics, log, clock, query },
     gateways: ussdGateways(config.ussd.gateways, { dialects: Object.keys(adapters), clock }),
@@ -153,6 +155,7 @@ async function openApp(opened: Opened, reloads: Reloads, { defer }: Disposables)
       oracleDid: ground.oracleKeys[0].did,
       service: ussd,
       library: engine.library,
+      dialled: host.dialled,
       menus: host.menuFolder,
       refusedEdits: () => reloads.refused(),
     }),
@@ -183,7 +186,7 @@ async function startBackground(
     },
   });
   const watchedMenus = watchMenus({
-    ...{ menus: menuFolder, library: engine.library, log, refused: listRefused(menus) },
+    ...{ menus: menuFolder, library: engine.library, log, dialled: host.dialled, refused: listRefused(menus) },
     onProblem: () => observed.metrics.problem('reload'),
     // All doors serve an edited flow.
     onServed: agent.add,

@@ -7,15 +7,25 @@ import { parseKeyring } from '../../lib/keyring.ts';
 import { readSmsFormat } from '../../lib/sms/format.ts';
 import { readDialledFlows } from '../../lib/ussd/codes.ts';
 import { IN_MEMORY } from './data-dir.ts';
+import { readDialledFile } from './dialled-file.ts';
 import type { Config } from './fields.ts';
 import type { SettingValues } from './settings.ts';
 
 const DAY_MS = 86_400_000;
 
+type IsSet = (setting: string) => boolean;
+
+/** What the file of the menus says that a dial starts; undefined where USSD_FLOW says it, or there is no file. */
+export function findDialled(values: SettingValues, isSet: IsSet): ReturnType<typeof readDialledFile> {
+  if (isSet('USSD_FLOW')) return undefined;
+  return readDialledFile(readMenusDir(resolve(values.MENUS_DIR), isSet('MENUS_DIR')).menusDir);
+}
+
 /** The configuration of these values. Keys that are missing stay undefined. */
 export function buildConfig(
   values: SettingValues,
-  isSet: (setting: string) => boolean,
+  isSet: IsSet,
+  dialled: ReturnType<typeof findDialled> = findDialled(values, isSet),
 ): Omit<Config, 'plugins' | 'redact' | 'misspelt' | 'settings'> {
   return {
     production: values.NODE_ENV === 'production',
@@ -30,6 +40,7 @@ export function buildConfig(
     ...readKeys(values),
     operatorTokens: values.OPERATOR_TOKEN ?? [],
     studio: values.STUDIO,
+    studioSavesDrafts: values.STUDIO_SAVE === 'draft',
     apiKeysFile: resolveFile(values.API_KEYS_FILE),
     governanceFile: resolveFile(values.GOVERNANCE_FILE),
     publicUrl: values.PUBLIC_URL && new URL(values.PUBLIC_URL).href.replace(/\/+$/, ''),
@@ -52,6 +63,8 @@ export function buildConfig(
       gateways: readGateways(values),
       adapters: values.ADAPTERS ?? [],
       ...readDialledFlows(values.USSD_FLOW),
+      ...(dialled && 'flow' in dialled && { flow: dialled.flow }),
+      isFlowSet: isSet('USSD_FLOW'),
       textMode: values.USSD_TEXT_MODE,
       unknownSession: values.USSD_UNKNOWN_SESSION,
       ttlSeconds: values.USSD_SESSION_TTL_SECONDS,

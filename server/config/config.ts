@@ -2,7 +2,7 @@
 
 import { TwinlineError } from '../../lib/errors.ts';
 import { requireGiven } from '../../lib/given.ts';
-import { buildConfig, readPlugins } from './build.ts';
+import { buildConfig, findDialled, readPlugins } from './build.ts';
 import type { Config, NamedSettings } from './fields.ts';
 import { findMisspelt, type ReadOptions, readSettings, type SettingsReading } from './read.ts';
 import { environmentRedactor, showSetting } from './secrets.ts';
@@ -40,12 +40,19 @@ export function readConfig(env: NodeJS.ProcessEnv, options: ReadOptions = {}): C
   const isSet = (setting: string) =>
     reading.entries.some(({ name, source }) => name === setting && source === 'environment');
   if (!reading.values) return reading;
+  const dialled = findDialled(reading.values, isSet);
+  if (dialled && 'fault' in dialled)
+    return {
+      entries: reading.entries,
+      usable: reading.usable,
+      problems: [`USSD_FLOW is not set, and ${dialled.fault}`],
+    };
   const plugins = readPlugins(reading.values, env);
   const redact = environmentRedactor(env, reading.entries);
   const settings = reading.entries.map(showSetting);
   return {
     ...reading,
-    config: { ...buildConfig(reading.values, isSet), plugins, redact, misspelt: findMisspelt(env), settings },
+    config: { ...buildConfig(reading.values, isSet, dialled), plugins, redact, misspelt: findMisspelt(env), settings },
   };
 }
 

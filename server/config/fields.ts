@@ -30,6 +30,8 @@ export interface Config {
   readonly keyring: Keyring;
   /** Whether operators can write flows in the browser. */
   readonly studio: boolean;
+  /** Whether a save in the studio keeps a draft; else it publishes. */
+  readonly studioSavesDrafts: boolean;
   /** Each opens the routes of operators. */
   readonly operatorTokens: readonly string[];
   /** Of API keys for /v1. */
@@ -72,7 +74,10 @@ export interface Config {
     readonly gateways: '*' | readonly string[];
     /** Modules of adapters besides the shipped ones. */
     readonly adapters: readonly string[];
+    /** What a dial starts; while a server runs, {@link isFlowSet} tells whether that can change. */
     readonly flow: string;
+    /** Whether USSD_FLOW names it; else the file `dialled.json` of the menus does, or it is `main`. */
+    readonly isFlowSet: boolean;
     /** Service codes that start other flows. */
     readonly codes: readonly FlowCode[];
     readonly textMode: SettingValues['USSD_TEXT_MODE'];

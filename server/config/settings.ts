@@ -107,6 +107,14 @@ export const SETTINGS = {
     meaning: 'the studio, in which operators write flows in the browser; it changes the files of MENUS_DIR',
     fix: 'Set true or false.',
   },
+  STUDIO_SAVE: {
+    kind: oneOf('publish', 'draft'),
+    default: 'publish',
+    productionDefault: 'draft',
+    meaning:
+      'what Save does in the studio. publish: callers get the text at once, if lint and tests pass. draft: the text is kept beside the flow, and callers get it by Publish',
+    fix: 'Set publish or draft.',
+  },
   TRUST_PROXY_ENABLED: {
     kind: flag(),
     default: 'false',
@@ -171,7 +179,7 @@ export const SETTINGS = {
     kind: dialledFlows(),
     default: 'main',
     meaning:
-      'the flow that a dial starts, or a machine of MACHINES; before it, flows of single service codes: *700*4#:bus,*700*5#:awards,main',
+      'the flow that a dial starts, or a machine of MACHINES; before it, flows of single service codes: *700*4#:bus,*700*5#:awards,main. Unset: what the studio has written into dialled.json of MENUS_DIR',
     fix: 'Set the name of a flow, its file name without .flow.json, or the id of a machine; before it, if you like, <service code>:<flow> for each code that starts another.',
   },
   TIMEZONE: {

@@ -1,7 +1,7 @@
 // Files of flows for those that change them: read with what names their text, and written back as a whole or not at all.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { open as openFile, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { TwinlineError } from '../../lib/errors.ts';
 import { FLOW_FILE } from '../../lib/flow/format/parse.ts';
@@ -33,83 +33,190 @@ interface NotedWrite {
   readonly note?: () => Promise<unknown>;
 }
 
+/** `published`: the files that callers get. `draft`: files beside them, which hold the next text. */
+export type FlowStage = 'published' | 'draft';
+
+/** What an editor opens: the draft where there is one, else what is published. */
+export interface OpenedFlow extends EditedFlow {
+  readonly stage: FlowStage;
+  /** What callers get; both hashes are '' where nothing is published. */
+  readonly published: EditedFlow;
+}
+
 export type EditResult =
   | { readonly kind: 'written' }
   /** Somebody has written another text meanwhile: nothing was written. */
   | { readonly kind: 'conflict'; readonly file: keyof EditedFlow; readonly present: EditedFile };
 
+/** Hashes of what was seen before a step that takes no text. */
+export interface SeenHashes {
+  readonly draft: readonly [flow: string, tests: string];
+  readonly published: readonly [flow: string, tests: string];
+}
+
 export interface FlowFiles {
   /** The path that a flow is written to, from the working directory where it is below that. */
   locate(flow: string): string;
+  /** The names of all flows with files of a stage, sorted. */
+  list(stage: FlowStage): Promise<string[]>;
   /** Throws ERR_NOT_FOUND for a flow without a file. */
-  read(flow: string): Promise<EditedFlow>;
+  read(flow: string): Promise<OpenedFlow>;
   /**
-   * Writes the flow, its tests, or both. When one of the files has another text than its `base`, neither is
-   * written. Other programs may still write between the look and the change, within milliseconds.
+   * Writes the flow, its tests, or both, of a stage. When one of the files has another text than its `base`, neither is written; the
+   * base of a first draft is what is published. Other programs may still write between the look and the change, within milliseconds.
+   * @default `stage` 'published'
    */
   write(
     flow: string,
     change: { readonly flow?: FileChange | undefined; readonly tests?: FileChange | undefined } & NotedWrite,
+    stage?: FlowStage,
   ): Promise<EditResult>;
+  /** Makes the draft what is published. Returns false, and changes nothing, if either is not what was seen. */
+  publish(flow: string, seen: SeenHashes, note: NotedWrite['note']): Promise<boolean>;
+  /** Makes what is published a draft, unless there is one, and takes it away from callers. */
+  unpublish(flow: string, note: NotedWrite['note']): Promise<void>;
+  /** Removes the draft. Throws ERR_CONFLICT where nothing else is there. */
+  dropDraft(flow: string, note: NotedWrite['note']): Promise<void>;
+  /** Removes all files of a flow. `note` gets what they held, first. Throws ERR_NOT_FOUND for a flow without a file. */
+  remove(flow: string, note: (files: OpenedFlow) => Promise<unknown>): Promise<void>;
   /** Makes the files of a new flow; tests of '' make none. Throws ERR_EXISTS when there is one of this name. */
-  create(flow: string, texts: { readonly flow: string; readonly tests: string } & NotedWrite): Promise<void>;
+  create(
+    flow: string,
+    texts: { readonly flow: string; readonly tests: string } & NotedWrite,
+    stage?: FlowStage,
+  ): Promise<void>;
 }
 
 /** What a flow may be called that is written here: the name becomes a path. */
 export const FLOW_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const WAITING = 100;
 
+const ENDINGS = {
+  published: { flow: FLOW_FILE, tests: FLOW_TEST_FILE },
+  draft: { flow: '.draft.json', tests: '.draft-tests.json' },
+} as const satisfies { readonly [stage in FlowStage]: { readonly [part in keyof EditedFlow]: string } };
+
+/** Whether a file of a folder of menus is part of a draft, which no server serves. */
+export const isDraftFile = (file: string) => Object.values(ENDINGS.draft).some((ending) => file.endsWith(ending));
+
 /** The files of a folder, or of a home, whose own folder is made by the first write. */
 export function flowFiles(place: string | MenuHome, isTaken: (name: string) => boolean = () => false): FlowFiles {
   const home =
     typeof place === 'string' ? { folder: place, target: place, open: async () => refuseInstalled(place) } : place;
   const saves = keyedMutex(WAITING, 'saves of one flow');
-  const paths = (flow: string) => {
+  const paths = (flow: string, stage: FlowStage) => {
     // It becomes a path: nothing but names.
     if (!FLOW_NAME.test(flow)) throw new TwinlineError('ERR_NOT_FOUND', 'There is no flow of this name.');
-    return { flow: join(home.folder, flow + FLOW_FILE), tests: join(home.folder, flow + FLOW_TEST_FILE) };
+    const { flow: file, tests } = ENDINGS[stage];
+    return { flow: join(home.folder, flow + file), tests: join(home.folder, flow + tests) };
   };
-  const readBoth = async (flow: string): Promise<EditedFlow> => {
-    const { flow: file, tests } = paths(flow);
+  const readStage = async (flow: string, stage: FlowStage): Promise<EditedFlow> => {
+    const { flow: file, tests } = paths(flow, stage);
     return { flow: await readText(file), tests: await readText(tests) };
+  };
+  const open = async (flow: string): Promise<OpenedFlow> => {
+    const published = await readStage(flow, 'published');
+    const draft = await readStage(flow, 'draft');
+    return isThere(draft) ? { ...draft, stage: 'draft', published } : { ...published, stage: 'published', published };
+  };
+  const openExisting = async (flow: string): Promise<OpenedFlow> => {
+    const files = await open(flow);
+    if (isThere(files)) return files;
+    throw new TwinlineError('ERR_NOT_FOUND', `There is no file of the flow "${flow}".`);
+  };
+  // The tests first: a flow that is served was tested by them.
+  const writeBoth = async (flow: string, stage: FlowStage, texts: { flow?: string; tests?: string }): Promise<void> => {
+    const files = paths(flow, stage);
+    if (texts.tests !== undefined) await replaceFile(files.tests, texts.tests);
+    if (texts.flow !== undefined) await replaceFile(files.flow, texts.flow);
+  };
+  const clear = async (flow: string, stage: FlowStage): Promise<void> => {
+    const files = paths(flow, stage);
+    for (const file of [files.flow, files.tests]) await rm(file, { force: true });
   };
   return {
     locate: (flow) => shortenPath(join(home.target, flow + FLOW_FILE)),
-    async read(flow) {
-      const both = await readBoth(flow);
-      if (both.flow.hash !== '') return both;
-      throw new TwinlineError('ERR_NOT_FOUND', `There is no file of the flow "${flow}".`);
+    async list(stage) {
+      const ending = ENDINGS[stage].flow;
+      const names = (await readdir(home.folder)).filter((name) => name.endsWith(ending));
+      return names
+        .map((name) => name.slice(0, -ending.length))
+        .filter((name) => FLOW_NAME.test(name))
+        .sort();
     },
-    write: (flow, change) =>
+    read: openExisting,
+    write: (flow, change, stage = 'published') =>
       saves.run(flow, async (): Promise<EditResult> => {
         await home.open();
-        const present = await readBoth(flow);
+        const present = stage === 'draft' ? await open(flow) : await readStage(flow, stage);
         for (const part of ['flow', 'tests'] as const) {
           const base = change[part]?.base;
           if (base !== undefined && base !== present[part].hash)
             return { kind: 'conflict', file: part, present: present[part] };
         }
         await change.note?.();
-        const files = paths(flow);
-        // The tests first: a flow that is served was tested by them.
-        if (change.tests) await replaceFile(files.tests, change.tests.text);
-        if (change.flow) await replaceFile(files.flow, change.flow.text);
+        // A new draft has both, so that it stays as it is when another text is published.
+        const kept = 'stage' in present && present.stage === 'published' ? textsOf(present) : {};
+        await writeBoth(flow, stage, { ...kept, ...textsOf(change) });
         return { kind: 'written' };
       }),
-    create: (flow, texts) =>
+    publish: (flow, seen, note) =>
       saves.run(flow, async () => {
-        const present = await readBoth(flow);
-        if (present.flow.hash !== '' || present.tests.hash !== '')
+        const draft = await readStage(flow, 'draft');
+        const published = await readStage(flow, 'published');
+        const isSeen = (files: EditedFlow, [file, tests]: SeenHashes['draft']) =>
+          files.flow.hash === file && files.tests.hash === tests;
+        if (!isThere(draft) || !isSeen(draft, seen.draft) || !isSeen(published, seen.published)) return false;
+        await note?.();
+        await writeBoth(flow, 'published', textsOf(draft));
+        await clear(flow, 'draft');
+        return true;
+      }),
+    unpublish: (flow, note) =>
+      saves.run(flow, async () => {
+        await home.open();
+        const present = await openExisting(flow);
+        await note?.();
+        if (present.stage === 'published') await writeBoth(flow, 'draft', textsOf(present));
+        await clear(flow, 'published');
+      }),
+    dropDraft: (flow, note) =>
+      saves.run(flow, async () => {
+        if (!isThere(await readStage(flow, 'published')))
+          throw new TwinlineError('ERR_CONFLICT', `"${flow}" is a draft only. Publish it, or delete the flow.`);
+        await note?.();
+        await clear(flow, 'draft');
+      }),
+    remove: (flow, note) =>
+      saves.run(flow, async () => {
+        await home.open();
+        await note(await openExisting(flow));
+        await clear(flow, 'published');
+        await clear(flow, 'draft');
+      }),
+    create: (flow, texts, stage = 'published') =>
+      saves.run(flow, async () => {
+        const present = await open(flow);
+        if (isThere(present) || present.tests.hash !== '')
           throw new TwinlineError('ERR_EXISTS', `There is a flow "${flow}" already. Choose another name.`);
         if (isTaken(flow))
           throw new TwinlineError('ERR_EXISTS', `There is a machine "${flow}" already. Choose another name.`);
         await home.open();
         await texts.note?.();
-        const files = paths(flow);
-        if (texts.tests !== '') await replaceFile(files.tests, texts.tests);
-        await replaceFile(files.flow, texts.flow);
+        await writeBoth(flow, stage, { flow: texts.flow, ...(texts.tests !== '' && { tests: texts.tests }) });
       }),
   };
+}
+
+const isThere = ({ flow }: EditedFlow) => flow.hash !== '';
+
+/** The texts that there are. */
+function textsOf({
+  flow,
+  tests,
+}: { readonly [part in keyof EditedFlow]?: { text: string; hash?: string } | undefined }) {
+  const isText = (file: { readonly hash?: string } | undefined) => file !== undefined && file.hash !== '';
+  return { ...(isText(flow) && { flow: flow!.text }), ...(isText(tests) && { tests: tests!.text }) };
 }
 
 function shortenPath(path: string): string {
@@ -132,11 +239,11 @@ async function readText(file: string): Promise<EditedFile> {
   }
 }
 
-// Readers see the old text or the new one, also after a power cut.
-async function replaceFile(file: string, text: string): Promise<void> {
+/** Writes a file. Readers see the old text or the new one, also after a power cut. Throws ERR_STORE. */
+export async function replaceFile(file: string, text: string): Promise<void> {
   const part = join(dirname(file), `.${basename(file)}.${randomBytes(6).toString('hex')}.part`);
   try {
-    const handle = await open(part, 'wx');
+    const handle = await openFile(part, 'wx');
     try {
       await handle.writeFile(text);
       await handle.sync();

@@ -20,7 +20,7 @@ export async function mendFlows(menus: MenuFolder, only?: string): Promise<strin
   const texts = new Map<string, EditedFlow>();
   for (const path of (await readFlowFiles(menus.folder)).keys())
     if (FLOW_NAME.test(basename(path, FLOW_FILE)) && (only === undefined || only === path))
-      texts.set(path, await files.read(cutFlowName(path)));
+      texts.set(path, (await files.read(cutFlowName(path))).published);
   // Checked after the reading: an edit in between then fails the comparison of hashes in `write`.
   const problems = [...(await readMenus(menus)).problems, ...(await readTestProblems(menus, [...texts.keys()]))];
   const lines: string[] = [];

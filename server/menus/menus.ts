@@ -16,8 +16,9 @@ import type { Contracts } from '../../lib/flow/lint/shapes.ts';
 import { type CompiledFlow, flowCompiler } from '../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE } from '../../lib/flow/testing/file.ts';
 import { type ParsedFlowTests, parseFlowTests } from '../../lib/flow/testing/parse.ts';
-import { listDialled, readDialledFlows } from '../../lib/ussd/codes.ts';
+import { type DialledFlows, listDialled, readDialledFlows } from '../../lib/ussd/codes.ts';
 import type { Config } from '../config/config.ts';
+import { DIALLED_FILE, readDialledFile } from '../config/dialled-file.ts';
 import { CONTRACTS } from './contracts.ts';
 
 export interface MenuFolder {
@@ -48,20 +49,24 @@ export interface Menus {
 }
 
 /** How answers come to the menus of a server. */
-export function lintDoors({
-  ussd,
-  agent,
-  timezone,
-  sms,
-}: Pick<Config, 'ussd' | 'agent' | 'timezone' | 'sms'>): LintDoors {
-  const dialled = listDialled(ussd);
-  return { textMode: ussd.textMode, chats: [agent.flow], dialled, timezone, sendsSms: sms !== undefined };
+export function lintDoors(
+  { ussd, agent, timezone, sms }: Pick<Config, 'ussd' | 'agent' | 'timezone' | 'sms'>,
+  dialled: DialledFlows = ussd,
+): LintDoors {
+  return {
+    ...{ textMode: ussd.textMode, chats: [agent.flow], timezone, sendsSms: sms !== undefined },
+    get dialled() {
+      return listDialled(dialled);
+    },
+  };
 }
 
-/** The same by the variables of an environment, for commands that start no server. */
-export function readDoors(env: NodeJS.ProcessEnv): LintDoors {
+/** The same by the variables of an environment and what stands beside the menus, for commands that start no server. */
+export function readDoors(env: NodeJS.ProcessEnv, folder: string): LintDoors {
   const textMode = env.USSD_TEXT_MODE?.trim() === 'latest' ? 'latest' : 'cumulative';
-  const dialled = listDialled(readDialledFlows((env.USSD_FLOW?.trim() || 'main').split(/\s*,\s*/)));
+  const written = readDialledFile(folder);
+  const flow = env.USSD_FLOW?.trim() || (written && 'flow' in written && written.flow) || 'main';
+  const dialled = listDialled(readDialledFlows(flow.split(/\s*,\s*/)));
   return {
     textMode,
     chats: [env.AGENT_FLOW?.trim() || CHAT_FLOW],
@@ -122,7 +127,9 @@ export async function loadMenus(folder: MenuFolder, needed: readonly string[]): 
   const missing = needed.find((name) => !menus.compiled.has(name) && !machines.has(name));
   if (missing === undefined || (folder.mayBeEmpty && !menus.files.length)) return menus;
   const file = join(folder.folder, missing + FLOW_FILE);
-  const words = `Cannot start: the flow "${missing}" (USSD_FLOW)`;
+  const written = readDialledFile(folder.folder);
+  const named = written && 'flow' in written && written.flow === missing ? DIALLED_FILE : 'USSD_FLOW';
+  const words = `Cannot start: the flow "${missing}" (${named})`;
   if (!menus.files.includes(file)) {
     const names = [...menus.compiled.keys()].join(', ') || 'none';
     const own = machines.size ? ` Machines: ${[...machines].join(', ')}.` : '';

@@ -12,7 +12,9 @@ import { type JobErrors, type JobThread, jobThread } from '../config/job-thread.
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../telemetry/log.ts';
 import { CONTRACTS } from './contracts.ts';
+import type { DialledFlow } from './dialled.ts';
 import type { EditAnswer, EditJob } from './edits.ts';
+import { isDraftFile } from './files.ts';
 import { cutFlowName, listRefused, type MenuFolder } from './menus.ts';
 
 export interface MenuWatch {
@@ -31,6 +33,8 @@ export interface WatchOptions {
   readonly menus: MenuFolder;
   readonly library: Library;
   readonly log: Log;
+  /** Reads what a dial starts, after each look at the folder. @default it never changes */
+  readonly dialled?: Pick<DialledFlow, 'follow'>;
   /** Told of each flow that is served from now on. */
   readonly onServed: (flow: CompiledFlow) => void;
   /** Something was refused. */
@@ -45,11 +49,11 @@ export interface WatchOptions {
 
 /** Watches a folder of menus. Where the file system sends no events (some network mounts), `reload` does the same. */
 export function watchMenus(options: WatchOptions): MenuWatch {
-  const { menus, log, onProblem, quietMs = 100 } = options;
+  const { menus, library, log, onProblem, quietMs = 100 } = options;
   const watcher = watch(menus.folder, {
     depth: 0,
     ignoreInitial: true,
-    ignored: (path, stats) => stats?.isFile() === true && !path.endsWith('.json'),
+    ignored: (path, stats) => stats?.isFile() === true && (!path.endsWith('.json') || isDraftFile(path)),
   });
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
@@ -65,13 +69,16 @@ export function watchMenus(options: WatchOptions): MenuWatch {
       watched = menus.folder;
       watcher.add(watched);
     }
-    const { taken, refused, problems, orphans } = await reloadMenus(menus, options);
+    const { taken, refused, problems, ...reloaded } = await reloadMenus(menus, options);
     for (const { flow, version } of taken) log.info({ flow, version }, 'an edited menu is served from now on');
     edits.served += taken.length;
-    refusals = listRefused({ problems, failures: refused });
+    const undialled = options.dialled?.follow(menus.folder, (flow) => library.current(flow) !== undefined);
+    const orphans = retireOrphans(menus, options, reloaded.orphans);
+    refusals = listRefused({ problems, failures: [...refused, ...(undialled === undefined ? [] : [undialled])] });
     const words = [
       ...problems.map(problemLine),
       ...refused,
+      ...(undialled === undefined ? [] : [undialled]),
       ...orphans.map((flow) => `flow "${flow}": its file is gone; the last version is served until the next start`),
     ];
     // One edit changes one file: the problems of the others have been logged before.
@@ -112,6 +119,21 @@ export function watchMenus(options: WatchOptions): MenuWatch {
       await running;
     },
   };
+}
+
+/** Lets nobody begin a flow whose file is gone, but what doors start by name. Returns the flows that go on. */
+function retireOrphans(
+  { doors }: MenuFolder,
+  { library, log }: Pick<WatchOptions, 'library' | 'log'>,
+  orphans: readonly string[],
+): string[] {
+  const needed = [...(doors?.dialled ?? orphans), ...(doors?.chats ?? [])];
+  for (const flow of orphans) {
+    if (needed.includes(flow)) continue;
+    library.retire(flow);
+    log.info({ flow }, 'the file of a menu is gone: nobody begins it any more');
+  }
+  return orphans.filter((flow) => needed.includes(flow));
 }
 
 /** What became of the edits of a folder. */

@@ -47,8 +47,16 @@ export const PAGE_LIMITS = {
   /** Phones with sessions in drafts, and the total screens of their drafts. */
   draftPhones: 50,
   draftPhoneScreens: 40_000,
-  /** Saved versions kept per flow. */
+  /** Saved versions kept per flow, and deleted flows that can be restored. */
   studioVersions: 50,
+  /** Living links to previews, the longest hours of one, and its turns in a minute of an instance. */
+  previewLinks: 200,
+  previewHours: 168,
+  previewTurns: 120,
+  /** Previews whose texts the process caches. */
+  previewsKept: 8,
+  /** Screens of a template that are shown before a flow begins with it. */
+  templateScreens: 3,
 
   // --- pages ------------------------------------------------------------------------------------------------------------
   /** Simulated phones whose service calls are recorded, and calls per phone. */

@@ -6,6 +6,7 @@ import type { Context } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
 import type { Library } from '../../lib/engine/conversation.ts';
 import type { DocumentStore } from '../../lib/store/store.ts';
+import type { DialledFlows } from '../../lib/ussd/codes.ts';
 import type { Config } from '../config/config.ts';
 import { readVersion } from '../config/modules.ts';
 import type { ClockWatch } from '../health/clock-watch.ts';
@@ -28,6 +29,7 @@ import {
   type SignInDeps,
 } from './kit/operators.ts';
 import { operatorPasses, SIGN_OUT } from './kit/passes.ts';
+import { PREVIEW_ROUTES } from './preview/routes.ts';
 import { SIMULATOR_ROUTES, type SimulatorDeps } from './simulator/routes.ts';
 import { NO_STUDIO } from './studio/open.ts';
 import type { StudioDeps } from './studio/requests.ts';
@@ -51,6 +53,8 @@ export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SettingsDeps 
 export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder' | 'refusedEdits'> {
   readonly config: Config;
   readonly library: Library;
+  /** What a dial starts. */
+  readonly dialled: Required<DialledFlows>;
   /** Where tests of the served flows are. */
   readonly menus: { readonly folder: string };
   /** The did:key of the agent service. */
@@ -107,8 +111,10 @@ function addToolRoutes(router: Router, all: ToolRoutesDeps): void {
   const audience = agent.did ?? oracleDid;
   const guards = { operator: browserOperators(deps, operators), ownPages: ownPagesOnly(operators.publicUrl) };
   addRoutes(router, INSPECTOR_ROUTES, { deps: inspector, guards });
-  if (studio) addRoutes(router, STUDIO_ROUTES, { deps: studio, guards });
-  else addRoutes(router, NO_STUDIO, { deps: undefined, guards });
+  if (studio) {
+    addRoutes(router, STUDIO_ROUTES, { deps: studio, guards });
+    addRoutes(router, PREVIEW_ROUTES, { deps: studio.previews, guards });
+  } else addRoutes(router, NO_STUDIO, { deps: undefined, guards });
   addRoutes(router, OPERATOR_PAGES, {
     deps: {
       ...deps,

@@ -8,10 +8,14 @@ import { applyEdits } from '../../lib/flow/editing/edited-text.ts';
 import { flowForm } from '../../lib/flow/editing/form.ts';
 import { editFlow, type FlowOperation } from '../../lib/flow/editing/operations.ts';
 import { sayExpression } from '../../lib/flow/editing/plain-words.ts';
+import { parseFlow } from '../../lib/flow/format/load.ts';
 import type { TextEdit } from '../../lib/flow/format/problem.ts';
 import { schemaAt } from '../../lib/flow/format/schema.ts';
 import { flowSource, parsePointer, pointerTo } from '../../lib/flow/format/source.ts';
 import { checkFlow } from '../../lib/flow/lint/lint.ts';
+import { flowCompiler } from '../../lib/flow/run/compile.ts';
+import { parseFlowTests } from '../../lib/flow/testing/parse.ts';
+import { runFlowTests } from '../../lib/flow/testing/run.ts';
 import type { Json, JsonObject } from '../../lib/json/json.ts';
 
 const test = suite('edits by form');
@@ -292,24 +296,49 @@ test('the form has a field for every key of the schema, for every screen and the
   assert.is(flowForm(FLOWS[0]!, '/screens/gone').form, null);
 });
 
-test('a screen that is renamed is renamed in the tests, also as the caller of another flow', () => {
+test('tests pass as before after a screen is renamed that calls a flow of the same name', async () => {
+  const bye = { type: 'end', text: 'Bye.' };
+  const hello = { type: 'menu', text: 'Hello', options: [{ id: 'on', text: 'On', to: 'bye' }] };
+  const sub = flowOf({ flow: 'sub', version: 1, start: 'hello', screens: { hello, bye } });
+  const text = JSON.stringify({
+    flow: 'f',
+    version: 1,
+    start: 'sub',
+    screens: { sub: { type: 'flow', flow: 'sub', done: 'end' }, end: bye },
+  });
   const tests = JSON.stringify({
     flow: 'f',
     tests: [
       {
         name: 'a',
         steps: [
-          { in: '', screen: 'home' },
-          { in: '1', screen: 'home.pin' },
-          { in: '', screen: 'homely' },
+          { in: '', screen: 'sub.hello' },
+          { in: '1', screen: 'end' },
         ],
       },
     ],
   });
-  const flow = '{"flow":"f","version":1,"start":"home","screens":{"home":{"type":"end","text":"x"}}}';
-  const edited = editFlow(flow, { do: 'rename', screen: 'home', to: 'begin' }, { tests });
-  assert.is(applyEdits(tests, edited.tests), tests.replace('"home"', '"begin"').replace('home.pin', 'begin.pin'));
+  let renamed = { text, tests };
+  for (const [screen, to] of [
+    ['sub', 'call'],
+    ['end', 'sub'],
+  ] as const) {
+    const { edits, tests: beside } = editFlow(renamed.text, { do: 'rename', screen, to }, { tests: renamed.tests });
+    renamed = { text: applyEdits(renamed.text, edits), tests: applyEdits(renamed.tests, beside) };
+    const { file } = parseFlowTests(renamed.tests, 'f.test.json');
+    const report = await runFlowTests(
+      flowCompiler({ flows: new Map([['sub', sub]]) })(flowOf(JSON.parse(renamed.text))),
+      file!,
+    );
+    assert.equal(
+      report.tests.flatMap(({ failures }) => failures),
+      [],
+      `${screen} as ${to}`,
+    );
+  }
 });
+
+const flowOf = (value: object) => parseFlow(JSON.stringify(value), 'x.flow.json').flow!;
 
 test('what cannot be done is said, with the reason', () => {
   const [main] = FLOWS;

@@ -245,10 +245,9 @@ function renameInTests(text: string, screen: string, to: string): TextEdit[] {
   return tests.flatMap((test, at) => {
     const steps = isObject(test) && Array.isArray(test.steps) ? (test.steps as Json[]) : [];
     return steps.flatMap((step, number) => {
-      const path = isObject(step) ? step.screen : undefined;
-      // `login.pin` is a screen of the flow that the screen `login` calls.
-      if (typeof path !== 'string' || path.split('.')[0] !== screen) return [];
-      return [source.replacing(pointerTo('tests', at, 'steps', number, 'screen'), to + path.slice(screen.length))];
+      // `login.pin` is a screen of the flow `login`, however the screen that calls it is named.
+      if (!isObject(step) || step.screen !== screen) return [];
+      return [source.replacing(pointerTo('tests', at, 'steps', number, 'screen'), to)];
     });
   });
 }

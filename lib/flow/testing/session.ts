@@ -215,11 +215,7 @@ function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace)
       }
       left.set(answer, left.get(answer)! - 1);
       if (answer.delayMs) await place.clock.wait(answer.delayMs, signal);
-      if (answer.fail === undefined) return answer.return ?? null;
-      const message = `The test lets "${name}" fail.`;
-      throw isServiceCode(answer.fail)
-        ? new ServiceError(answer.fail, message)
-        : new TwinlineError(answer.fail as ErrorCode, message);
+      return giveAnswer(name, answer);
     };
   return {
     services: Object.fromEntries(
@@ -239,6 +235,13 @@ function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace)
         }),
       ),
   };
+}
+
+/** Answers as a mock says. Throws what it lets a service fail with. */
+export function giveAnswer(service: string, { return: value, fail }: MockAnswer): Json {
+  if (fail === undefined) return value ?? null;
+  const message = `The test lets "${service}" fail.`;
+  throw isServiceCode(fail) ? new ServiceError(fail, message) : new TwinlineError(fail as ErrorCode, message);
 }
 
 function describeMissing(
@@ -272,7 +275,7 @@ function describeUnused(
 }
 
 /** Whether `whole` contains every value of `part`: objects may have more keys, anything else must be equal. */
-function isPart(part: Json, whole: Json | undefined): boolean {
+export function isPart(part: Json, whole: Json | undefined): boolean {
   if (part === null || typeof part !== 'object') return part === whole;
   if (Array.isArray(part))
     return Array.isArray(whole) && part.length === whole.length && part.every((item, at) => isPart(item, whole[at]));

@@ -46,7 +46,7 @@ export const lintVerb: Verb = {
     const { folder, file } = readPlace(positionals, env);
     const known = await servicesFrom(env);
     const rules = await lintRulesFrom(env);
-    const place = { folder, ...known, rules, doors: readDoors(env) };
+    const place = { folder, ...known, rules, doors: readDoors(env, folder) };
     if (values.fix) for (const line of await mendFlows(place, file)) console.error(pc.green(line));
     const { failures, ...menus } = await readMenus(place);
     const isMeant = (other: string) => file === undefined || other === file;

@@ -33,7 +33,7 @@ export const testVerb: Verb = {
     const options = readOptions(values);
     const { folder, file } = readPlace(positionals, env);
     const only = file === undefined ? undefined : cutFlowName(file);
-    const runOnce = () => runTests({ folder, doors: readDoors(env) }, { ...options, only });
+    const runOnce = () => runTests({ folder, doors: readDoors(env, folder) }, { ...options, only });
     if (!values.watch) return runOnce();
     const { onEdits } = await import('../edits.ts');
     await runOnce();

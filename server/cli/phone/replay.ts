@@ -47,7 +47,7 @@ export const replayVerb: Verb = {
     const isFile = values.flow?.endsWith(FLOW_FILE) === true;
     const folder = isFile ? dirname(resolve(values.flow!)) : (values['menus-dir'] ?? findMenusDir(env));
     const name = isFile ? cutFlowName(values.flow!) : values.flow;
-    const flows = await readFlows(dialogues, { folder, name, doors: readDoors(env) });
+    const flows = await readFlows(dialogues, { folder, name, doors: readDoors(env, folder) });
     const replays: Replay[] = [];
     const marked = new Map<string, MarkedFlow>();
     for (const dialogue of dialogues) {

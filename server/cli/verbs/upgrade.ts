@@ -14,6 +14,7 @@ import { readVersion } from '../../config/modules.ts';
 import { listDamage } from '../../stores/damage.ts';
 import { countSealed, describeLocked, type SealedCounts } from '../../stores/sealed.ts';
 import { type Counts, type SessionCounts, surveySessions } from '../../stores/survey.ts';
+import { PREVIEW } from '../../web/preview/links.ts';
 import { STUDIO_VERSION } from '../../web/studio/versions.ts';
 import { withDocuments } from '../documents.ts';
 import { formatCount } from '../terminal.ts';
@@ -79,6 +80,7 @@ export const SERVER_KINDS: readonly Kind[] = [
   ...AGENT_KINDS,
   ...DELEGATION_KINDS,
   ...AUDIT_KINDS,
+  PREVIEW,
   STUDIO_VERSION,
 ];
 /** The contents of a configuration's stores. */

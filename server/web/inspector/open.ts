@@ -34,8 +34,8 @@ export interface Inspector {
 export interface InspectorSources {
   readonly engine: Engine;
   readonly audit: Audit;
-  /** The flow that a dial starts. */
-  readonly flow: string;
+  /** What a dial starts. */
+  readonly dialled: { readonly flow: string };
   /** What the log calls a phone number, under each key. */
   readonly aliases: PinVault['aliases'];
   /** Sessions of this process in which something failed. */
@@ -68,7 +68,7 @@ export function createInspector({ keyring, clock, onProblem }: InspectorOptions)
   };
   return {
     hub,
-    open({ engine, audit, flow, aliases, trouble }) {
+    open({ engine, audit, dialled, aliases, trouble }) {
       const machines = listMachines(engine.library);
       diagrams = drawings(machines);
       const openSessions = (signal: AbortSignal) => listOpenSessions(engine, { secret, signal });
@@ -84,7 +84,7 @@ export function createInspector({ keyring, clock, onProblem }: InspectorOptions)
         drawings: diagrams,
         streams,
         socket,
-        flow,
+        dialled,
         trouble,
         showPrivate: reveal,
         endCall: end,

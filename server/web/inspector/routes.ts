@@ -40,8 +40,8 @@ export interface InspectorDoor extends FeedSource, CallerDoor {
   readonly showPrivate: (request: SessionRequest) => Promise<JsonObject | undefined>;
   /** False if there is no such live session of a phone. */
   readonly endCall: (request: SessionRequest) => Promise<boolean>;
-  /** The flow that a dial starts; the page shows it first. */
-  readonly flow: string;
+  /** What a dial starts; the page shows it first. */
+  readonly dialled: { readonly flow: string };
 }
 
 const HELLO = 'retry: 1000\n: what is stored here is shown from now on\n\n';
@@ -86,7 +86,7 @@ export const INSPECTOR_ROUTES: RouteGroup<InspectorDoor> = {
       path: '/inspector',
       id: 'getInspector',
       summary: 'Sessions live',
-      page: ({ flow }) => inspectorPage(flow),
+      page: ({ dialled }) => inspectorPage(dialled.flow),
     }),
     {
       method: 'GET',

@@ -19,6 +19,8 @@ const ENTRIES = {
   'inspector.css': 'inspector/inspector.css',
   'inspector.js': 'browser/inspector/inspector.ts',
   'page.css': 'kit/page.css',
+  'preview.css': 'preview/preview.css',
+  'preview.js': 'browser/preview/preview.ts',
   'reference.js': 'browser/reference.ts',
   'registry.css': 'registry/registry.css',
   'registry.js': 'browser/registry/registry.ts',

@@ -20,6 +20,8 @@ export interface PageContent {
   readonly head?: Part;
   /** `full`: fills the window and scrolls inside; `docs`: a list of pages beside the text. @default 'text' */
   readonly layout?: 'text' | 'wide' | 'full' | 'docs';
+  /** Without the header of the site: for visitors of this page alone. @default false */
+  readonly isBare?: boolean;
   /** Origins that the page may show in frames. @default none */
   readonly frames?: readonly string[];
 }
@@ -79,7 +81,7 @@ ${head}<link rel="stylesheet" href="${await assetAddress(style)}">
 <script src="${await assetAddress(script)}" type="module"></script>
 </head>
 <body class="${layout}">
-${siteHeader(ctx, reader)}
+${!page.isBare && siteHeader(ctx, reader)}
 <main id="content">
 ${body}
 </main>

@@ -46,8 +46,10 @@ export interface SimulatorDeps {
   readonly noteEdit: (edit: { readonly by: string; readonly flow: string; readonly wrote: ['tests'] }) => Promise<void>;
   /** Problems that keep menu edits from being served. */
   readonly refusedEdits: () => readonly string[];
-  /** The flow that a dial starts, and the mode of `text`. */
-  readonly ussd: DialledFlows & { readonly textMode: TextMode };
+  /** What a dial starts. */
+  readonly dialled: Required<DialledFlows>;
+  /** The mode of `text`. */
+  readonly ussd: { readonly textMode: TextMode };
 }
 
 const TEXT: Schema = { type: 'string' };
@@ -120,9 +122,9 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
     path: '/simulator',
     id: 'getSimulator',
     summary: 'Simulated phones',
-    page: ({ ussd, files, library }) =>
+    page: ({ ussd, dialled, files, library }) =>
       simulatorPage({
-        ...{ mode: ussd.textMode, flow: ussd.flow, codes: ussd.codes ?? [] },
+        ...{ mode: ussd.textMode, flow: dialled.flow, codes: dialled.codes ?? [] },
         ...{ flows: listFlows(library), canSave: files !== undefined },
       }),
   }),
@@ -202,12 +204,12 @@ export const SIMULATOR_ROUTES: readonly Route<SimulatorDeps>[] = [
       ...JSON_BODY_ANSWERS,
     },
     ownPages: true,
-    handle: async (ctx, { library, ussd, recorder, files, noteEdit }) => {
+    handle: async (ctx, { library, dialled, recorder, files, noteEdit }) => {
       const { body } = readInput<{
         body: Dialogue & { readonly name?: string; readonly flow?: string; readonly serviceCode?: string };
       }>(ctx);
       const asked = readDialogue(body);
-      const dial = chooseFlow(ussd, body.flow === undefined ? (body.serviceCode ?? '') : '');
+      const dial = chooseFlow(dialled, body.flow === undefined ? (body.serviceCode ?? '') : '');
       const { flow = dial.flow } = body;
       const [begin = '', ...typed] = asked.inputs;
       const dialogue = { ...asked, inputs: [begin, ...dial.answers, ...typed] };
@@ -286,7 +288,7 @@ Do not type a real PIN: this tab keeps all input until you close it.</p></div>
 
 /** Adds a test to the file beside its flow. Throws ERR_INPUT if the name is taken. */
 async function addTestToFile(files: Pick<FlowFiles, 'read' | 'write'>, flow: string, test: FlowTest) {
-  const { tests } = await files.read(flow);
+  const { tests } = (await files.read(flow)).published;
   const text = addFlowTest(tests.text, { flow, test });
   const { kind } = await files.write(flow, { tests: { text, base: tests.hash } });
   if (kind === 'conflict') throw new Refusal('conflict', 'The tests have changed on disk. Try again');

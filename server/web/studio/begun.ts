@@ -8,6 +8,7 @@ import { formatFile } from '../../../lib/flow/format/write.ts';
 import { isObject } from '../../../lib/given.ts';
 import type { Json } from '../../../lib/json/json.ts';
 import { CONTRACTS } from '../../menus/contracts.ts';
+import { nameFlow } from './manage/renaming.ts';
 
 export interface BegunFlows {
   readonly flows: readonly { readonly flow: string; readonly text: string; readonly tests: string }[];
@@ -20,11 +21,10 @@ export function beginFlows(
   { flow, text }: { readonly flow: string; readonly text: string },
   tests: string,
 ): BegunFlows {
-  const source = new SourceText(text);
-  const value = source.value();
+  const value = new SourceText(text).value();
   if (isObject(value) && isObject(value.screens))
     return {
-      flows: [{ flow, text: nameFlow(source, flow), tests: tests === '' ? '' : nameFlow(new SourceText(tests), flow) }],
+      flows: [{ flow, text: nameFlow(text, flow), tests: tests === '' ? '' : nameFlow(tests, flow) }],
       report: [],
     };
   const converted = convertFlows(text, { file: `${flow}.json`, contracts: CONTRACTS });
@@ -37,9 +37,4 @@ export function beginFlows(
     flows: converted.flows.map((one) => ({ flow: one.flow, text: formatFile(one as unknown as Json), tests: '' })),
     report: converted.report.map(reportLine),
   };
-}
-
-function nameFlow(source: SourceText, flow: string): string {
-  source.set('/flow', flow);
-  return source.text;
 }

@@ -35,9 +35,20 @@ export interface DraftCall extends Pick<ServiceCall, 'idempotencyKey' | 'session
 /** What a phone shows, and why. */
 export type DraftReply = UssdReply & { readonly why?: TurnReasons };
 
+/** A dialogue of a preview; what was typed before is played again where its session is not here. */
+export interface PreviewDial extends Omit<DraftDial, 'text'> {
+  /** The first is '' and dials. */
+  readonly inputs: readonly string[];
+}
+
+/** What a phone shows, and what its page needs to hide what is typed next. */
+export type PreviewReply = Pick<UssdReply, 'kind' | 'text'> & { readonly state: PhoneSessionState | null };
+
 export interface DraftPhones {
   /** For a dial, `open` returns the draft and the services that it may call. */
   turn(dial: DraftDial, open: () => readonly [draft: CompiledFlow, services: readonly string[]]): Promise<DraftReply>;
+  /** Dials with the services that `open` returns, which live in this thread. */
+  preview(dial: PreviewDial, open: () => readonly [draft: CompiledFlow, services: Services]): Promise<PreviewReply>;
   /** The state of a session; null if it does not exist or is over. */
   state(sessionId: string): Promise<PhoneSessionState | null>;
 }
@@ -46,6 +57,8 @@ interface DraftPhone {
   readonly service: UssdService<CompiledFlow>;
   readonly reasons: ReasonsRecorder;
   readonly screens: number;
+  /** What a preview has taken so far. */
+  readonly inputs?: readonly string[];
 }
 
 export function draftPhones(ask: AskProcess<DraftCall, Json>): DraftPhones {
@@ -57,13 +70,15 @@ export function draftPhones(ask: AskProcess<DraftCall, Json>): DraftPhones {
     sizeCalculation: ({ screens }) => Math.min(Math.max(1, screens), PAGE_LIMITS.draftPhoneScreens),
   });
 
-  function openPhone(conversation: CompiledFlow, names: readonly string[]): DraftPhone {
+  const askAll = (names: readonly string[]): Services =>
+    Object.fromEntries(
+      names.map((service) => [service, (input, { signal, ...call }) => ask({ service, input, ...call }, signal)]),
+    );
+
+  function openPhone(conversation: CompiledFlow, called: Services): DraftPhone {
     const reasons = recordReasons(conversation);
     const services: Services = Object.fromEntries(
-      names.map((service) => [
-        service,
-        reasons.watch(service, (input, { signal, ...call }) => ask({ service, input, ...call }, signal)),
-      ]),
+      Object.entries(called).map(([name, service]) => [name, reasons.watch(name, service)]),
     );
     const { inspector } = reasons;
     const engine = createEngine({
@@ -79,13 +94,33 @@ export function draftPhones(ask: AskProcess<DraftCall, Json>): DraftPhones {
 
   return {
     async turn({ sessionId, phoneNumber, serviceCode, text }, open) {
-      const phone = text === '' ? openPhone(...open()) : phones.get(sessionId);
+      const opened = text === '' ? open() : undefined;
+      const phone = opened ? openPhone(opened[0], askAll(opened[1])) : phones.get(sessionId);
       if (!phone) return { kind: 'end', text: 'This session is over. Dial again.' };
       phones.set(sessionId, phone);
       const request = { sessionId, phoneNumber, serviceCode, text, event: 'turn', mode: 'cumulative' } as const;
       const reply = await phone.service.turn(request, PLAIN_DIALECT, { simulated: true });
       const why = phone.reasons.read();
       return why ? { ...reply, why } : reply;
+    },
+    async preview({ inputs, ...caller }, open) {
+      const { sessionId } = caller;
+      const before = phones.get(sessionId);
+      // The next input, or the last one again; else another instance took some of them.
+      const isNext =
+        before?.inputs &&
+        inputs.length - before.inputs.length <= 1 &&
+        before.inputs.every((one, at) => one === inputs[at]);
+      const kept = inputs.length > 1 && isNext ? before : undefined;
+      const phone = kept ?? openPhone(...open());
+      phones.set(sessionId, { ...phone, inputs });
+      let reply: UssdReply = { kind: 'end', text: '' };
+      for (let at = kept ? inputs.length : 1; at <= inputs.length; at++) {
+        const request = { ...caller, text: inputs.slice(1, at).join('*'), event: 'turn', mode: 'cumulative' } as const;
+        reply = await phone.service.turn(request, PLAIN_DIALECT, { simulated: true });
+      }
+      const { kind, text } = reply;
+      return { kind, text, state: (await readSessionState(phone.service, sessionId)) ?? null };
     },
     async state(sessionId) {
       const phone = phones.get(sessionId);

@@ -22,7 +22,8 @@ import type { Contracts } from '../../../lib/flow/lint/shapes.ts';
 import { type CompiledFlow, flowCompiler } from '../../../lib/flow/run/compile.ts';
 import { FLOW_TEST_FILE } from '../../../lib/flow/testing/file.ts';
 import { parseFlowTests } from '../../../lib/flow/testing/parse.ts';
-import { type FlowTestReport, runFlowTests } from '../../../lib/flow/testing/run.ts';
+import { type FlowTestReport, recordFlowTest, runFlowTests } from '../../../lib/flow/testing/run.ts';
+import { sampleServices } from '../../../lib/flow/testing/samples.ts';
 import { addFlowTest, updateFlowTests } from '../../../lib/flow/testing/update.ts';
 import type { Json } from '../../../lib/json/json.ts';
 import type { AskProcess } from '../../config/job-thread.ts';
@@ -31,7 +32,15 @@ import { PAGE_LIMITS } from '../limits.ts';
 import { type Dialogue, readDialogue, recordDialogue, type ServiceRecorder } from '../simulator/flow-test.ts';
 import type { PhoneSessionState } from '../simulator/session-state.ts';
 import { type BegunFlows, beginFlows } from './begun.ts';
-import { type DraftCall, type DraftDial, type DraftPhones, type DraftReply, draftPhones } from './draft-phones.ts';
+import {
+  type DraftCall,
+  type DraftDial,
+  type DraftPhones,
+  type DraftReply,
+  draftPhones,
+  type PreviewDial,
+  type PreviewReply,
+} from './draft-phones.ts';
 import { listWordings, type Wordings } from './wordings.ts';
 
 /** A text in the editor, and the name of its flow. */
@@ -98,10 +107,14 @@ export interface DraftQuestions {
   /** The texts of a flow that gets the name of the draft, or an export of RapidPro. */
   readonly begin: { readonly tests: string };
   readonly test: DraftTests;
+  /** The tests, of which the first one is followed. */
+  readonly look: { readonly tests: string };
   readonly complete: DraftPlace;
   readonly explain: DraftPlace;
   readonly record: DraftDialogue;
   readonly dial: DraftDial;
+  /** The tests say what services answer. */
+  readonly preview: PreviewDial & { readonly tests: string };
   /** Session id of a phone; the draft is ignored. */
   readonly phone: string;
 }
@@ -116,11 +129,14 @@ export interface DraftResults {
   readonly edit: EditedFlow;
   readonly begin: BegunFlows;
   readonly test: TestedDraft;
+  /** The first screens. */
+  readonly look: readonly string[];
   readonly complete: ReturnType<typeof completeFlow> | null;
   readonly explain: ReturnType<typeof explainFlow> | null;
   /** The tests with the dialogue added. */
   readonly record: string;
   readonly dial: DraftReply;
+  readonly preview: PreviewReply;
   readonly phone: PhoneSessionState | null;
 }
 
@@ -197,6 +213,7 @@ export function draftWork(): (job: DraftJob, ask: AskProcess<DraftCall, Json>) =
       edit: ({ operation, tests }) => editFlow(text, operation, { tests, contracts }),
       begin: ({ tests }) => beginFlows(draft, tests),
       test: (tests) => testDraft(compile(draft, around), { ...tests, contracts }),
+      look: ({ tests }) => firstScreens(compile(draft, around), tests),
       complete: ({ tests, offset }) =>
         (tests === undefined
           ? completeFlow({ text, ...context }, offset)
@@ -210,6 +227,11 @@ export function draftWork(): (job: DraftJob, ask: AskProcess<DraftCall, Json>) =
         return addFlowTest(tests, { flow, test });
       },
       dial: (dial) => phones.turn(dial, () => [compile(draft, around), [...services]]),
+      preview: ({ tests, ...dial }) =>
+        phones.preview(dial, () => {
+          const compiled = compile(draft, around);
+          return [compiled, sampleServices(compiled, parseFlowTests(tests, compiled.id + FLOW_TEST_FILE).file)];
+        }),
       phone: (sessionId) => phones.state(sessionId),
     };
   }
@@ -254,6 +276,13 @@ function compileDraft(flow: Flow, { flows, doors: { timezone } }: Library): Comp
 
 function invalidDraft(why: string): TwinlineError {
   return new TwinlineError('ERR_INPUT', `The flow has errors. ${cutText(why, COMMON_LIMITS.quotedChars)}`);
+}
+
+async function firstScreens(compiled: CompiledFlow, tests: string): Promise<string[]> {
+  const { file } = parseFlowTests(tests, compiled.id + FLOW_TEST_FILE);
+  const { steps, ...setup } = file?.tests[0] ?? { name: '', steps: [{ in: '' }] };
+  const inputs = steps.slice(0, PAGE_LIMITS.templateScreens).map((step) => step.in);
+  return (await recordFlowTest(compiled, { ...setup, inputs })).steps.map(({ text = '' }) => text);
 }
 
 async function testDraft(

@@ -89,7 +89,7 @@ export function drafts({ flows, services, contracts = CONTRACTS, callsServices, 
   });
   const listFlows = () => [...flows().values()].map(({ flow }) => flow);
   const nameLibrary = () =>
-    hashText([...flows()].map(([name, { version, hash }]) => `${name} ${version} ${hash}`).join('\n'));
+    hashText([...flows()].map(([name, { version, hash }]) => `${name} ${version} ${hash}`).join('\n') + doors.dialled);
   const nameDraft = ({ flow, text }: DraftText) => [nameLibrary(), flow, hashText(text)];
 
   async function ask<Kind extends keyof DraftQuestions>(

@@ -6,27 +6,33 @@ import type { Services } from '../../../lib/engine/service.ts';
 import type { LintDoors } from '../../../lib/flow/lint/lint.ts';
 import type { Contracts } from '../../../lib/flow/lint/shapes.ts';
 import { flowsIn } from '../../../lib/flow/run/compile.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
+import type { Keyring } from '../../../lib/keyring.ts';
 import { html } from '../../../lib/markup.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
-import type { FlowCode } from '../../../lib/ussd/codes.ts';
 import { PAGE, PAGE_LIMITED, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
+import type { DialledFlow } from '../../menus/dialled.ts';
 import { flowFiles } from '../../menus/files.ts';
 import type { MenuHome } from '../../menus/home.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { messagePage, sendPage } from '../kit/frame.ts';
+import { PREVIEW, previewLinks } from '../preview/links.ts';
+import { turnLimiter } from '../preview/routes.ts';
 import type { ServiceRecorder } from '../simulator/flow-test.ts';
 import { drafts } from './drafts.ts';
-import type { NoteEdit, StudioDeps } from './requests.ts';
+import type { NoteDeed, StudioDeps } from './requests.ts';
 import { STUDIO_ROUTES } from './routes.ts';
 import { STUDIO_VERSION, versions } from './versions.ts';
 
 export interface StudioOptions {
   /** Folder of the flows. */
   readonly home: MenuHome;
-  /** The flow that a dial starts, and those of single service codes. */
-  readonly flow: string;
-  readonly codes: readonly FlowCode[];
+  readonly dialled: DialledFlow;
+  /** The flow that answers chats. */
+  readonly chatFlow: string;
+  /** Whether a save keeps a draft; else it publishes. */
+  readonly savesDrafts: boolean;
   readonly library: Library;
   readonly services: Services;
   /** Their inputs and outputs, as far as known. @default those of ours */
@@ -36,25 +42,39 @@ export interface StudioOptions {
   /** For lint. */
   readonly doors: LintDoors;
   readonly documents: DocumentStore;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly keyring: Keyring;
+  /** How others reach this server. @default as an operator does */
+  readonly publicUrl: string | undefined;
   readonly drawings: Pick<Drawings, 'draw'>;
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
-  readonly noteEdit: NoteEdit;
+  readonly note: NoteDeed;
   readonly reload: () => Promise<void>;
 }
 
-/** Opens the studio. Close its drafts at the end. */
-export async function openStudio(options: StudioOptions): Promise<StudioDeps> {
-  const { library, services, contracts, documents, clock, doors, ...deps } = options;
+/** Opens the studio. Close it at the end. */
+export async function openStudio(options: StudioOptions): Promise<StudioDeps & { close(): Promise<void> }> {
+  const { library, services, contracts, documents, clock, doors, keyring, ...deps } = options;
   const { callsServices } = deps;
-  await documents.declare([STUDIO_VERSION]);
+  await documents.declare([STUDIO_VERSION, PREVIEW]);
   const flows = () => flowsIn(library);
   const isMachine = (name: string) => library.ids.includes(name) && !flows().has(name);
+  const own = drafts({ flows, services, contracts, callsServices, doors });
+  const previewDrafts = drafts({ flows, services, contracts, callsServices: false, doors });
   return {
     ...deps,
     services,
     files: flowFiles(deps.home, isMachine),
-    drafts: drafts({ flows, services, contracts, callsServices, doors }),
+    noteEdit: ({ by, ...edit }) => deps.note('menus.edited', by, edit as unknown as JsonObject),
+    drafts: own,
+    previews: {
+      links: previewLinks({ documents, keyring, clock }),
+      drafts: previewDrafts,
+      limitTurns: turnLimiter(clock),
+    },
+    close: async () => {
+      await Promise.all([own.close(), previewDrafts.close()]);
+    },
     versions: versions(documents, clock),
   };
 }

@@ -1,9 +1,9 @@
 // The page of the studio, filled by its script: the editor on the left, a tool on the right; on a phone one at a time.
 
-import { KINDS } from '../../../lib/flow/screens/kinds.ts';
 import { html } from '../../../lib/markup.ts';
 import type { FlowCode } from '../../../lib/ussd/codes.ts';
 import type { PageContent } from '../kit/frame.ts';
+import { DIALOGS } from './manage/dialogs.ts';
 
 const PARTS = [
   ['text', 'Text'],
@@ -21,52 +21,27 @@ export interface StudioPageOptions {
   readonly callsServices: boolean;
   /** Flows of single service codes. */
   readonly codes: readonly FlowCode[];
+  /** Whether a save keeps a draft. */
+  readonly savesDrafts: boolean;
 }
 
 const NO_CALLS = html`<p class="quiet">On this server drafts call no services; each call leads to its <code>fail</code> screen.</p>`;
 
-const DIALOGS = html`<dialog id="new-flow"><form method="dialog"><h2>New flow</h2>
-<label>Name <input id="new-name" pattern="[A-Za-z][A-Za-z0-9_\\-]{0,63}" maxlength="64" title="A letter, then letters, digits, - and _" required></label>
-<fieldset id="starters"><legend>Start with</legend></fieldset>
-<p id="new-notice" role="alert"></p>
-<p class="row"><button type="button" class="cancel">Cancel</button><button id="create" class="primary" type="submit" value="create">Create</button></p></form></dialog>
-<dialog id="add-screen" aria-labelledby="add-title"><form method="dialog"><h2 id="add-title">Add a screen</h2>
-<label>Type <select id="add-type">${Object.entries(KINDS).map(
-  ([type, { schema }]) => html`<option value="${type}">${type} · ${schema.about}</option>`,
-)}</select></label>
-<label>Name <input id="add-id" pattern="[A-Za-z][A-Za-z0-9_]{0,63}" title="A letter, then letters, digits and _" required></label>
-<label data-types="menu input list end">Text <textarea id="add-text" rows="2"></textarea></label>
-<label data-types="menu">Lines, one below the other <textarea id="add-lines" rows="3"></textarea></label>
-<label data-types="input">Asks for <select id="add-answer"><option value="text">a text</option><option value="number">a number</option>
-<option value="pin">a PIN, which is never stored</option><option value="phone">a phone number</option><option value="date">a date</option></select></label>
-<label data-types="call">Service <input id="add-service" list="add-services" value="http.get"></label><datalist id="add-services"></datalist>
-<label data-types="flow">Flow <input id="add-flow" list="add-flows"></label><datalist id="add-flows"></datalist>
-<label>Reached by <select id="add-way"></select></label>
-<label id="add-line-row">Text of the line <input id="add-line"></label>
-<p role="alert"></p>
-<p class="row"><button type="button" class="cancel">Cancel</button><button class="primary" type="submit" value="do">Add</button></p></form></dialog>
-<dialog id="name-screen" aria-labelledby="name-title"><form method="dialog"><h2 id="name-title">Rename</h2>
-<label>Name <input id="name-name" pattern="[A-Za-z][A-Za-z0-9_]{0,63}" title="A letter, then letters, digits and _" required></label>
-<p role="alert"></p>
-<p class="row"><button type="button" class="cancel">Cancel</button><button class="primary" type="submit" value="do">OK</button></p></form></dialog>
-<dialog id="delete-screen" aria-labelledby="delete-title"><form method="dialog"><h2 id="delete-title">Delete</h2>
-<p id="delete-uses"></p><label>They <select id="delete-lead"></select></label>
-<p role="alert"></p>
-<p class="row"><button type="button" class="cancel">Cancel</button><button class="primary" type="submit" value="do">Delete</button></p></form></dialog>`;
-
-export function studioPage({ flow, codes, callsServices }: StudioPageOptions): PageContent {
+export function studioPage({ flow, codes, callsServices, savesDrafts }: StudioPageOptions): PageContent {
   return {
     title: 'Studio · Twinline',
     layout: 'full',
     style: 'studio.css',
     script: 'studio.js',
-    body: html`<header class="studio-head row"><h1>Studio</h1>
+    body: html`<header class="studio-head row small"><h1>Studio</h1>
 <label class="row quiet">Flow <select id="flows"></select></label>
 <code id="file" class="quiet" title="The file that Save writes"></code>
-<button id="begin" type="button">New flow …</button><button id="download" type="button">Download</button>
-<span id="state" class="quiet" role="status">Loading …</span>
+<button id="begin" type="button">New flow …</button><button id="manage" type="button">Flows …</button><button id="download" type="button">Download</button>
+<span class="row acts"><span id="state" class="quiet" role="status">Loading …</span>
 <button id="undo" type="button" title="Ctrl+Z" disabled>Undo</button><button id="redo" type="button" title="Ctrl+Y" disabled>Redo</button>
-<button id="save" class="primary" type="button" title="Ctrl+S" disabled>Save</button></header>
+<button id="save-draft" type="button" title="Callers go on with the published text" disabled>Save as draft</button>
+<button id="save" class="primary" type="button" title="Ctrl+S" disabled>Save</button>
+<button id="publish" class="primary" type="button" hidden>Publish …</button></span></header>
 <p id="notice" class="quiet" role="status"></p>
 <section id="conflict" class="card" hidden aria-labelledby="conflict-title"><h2 id="conflict-title">The file was changed on disk</h2>
 <p>Red is only on disk, green only in the editor. Nothing was overwritten.</p><div id="conflict-diff" class="diff"></div>
@@ -75,7 +50,7 @@ export function studioPage({ flow, codes, callsServices }: StudioPageOptions): P
 <nav class="tabs row small" aria-label="Parts of this page">${PARTS.map(
       ([id, name]) => html`<button type="button" data-part="${id}" id="tab-${id}">${name}</button>\n`,
     )}</nav>
-<div class="studio" id="studio" data-flow="${flow}" data-part="drawing" data-codes="${JSON.stringify(codes)}">
+<div class="studio" id="studio" data-flow="${flow}" data-part="drawing" data-codes="${JSON.stringify(codes)}" data-saves="${savesDrafts ? 'draft' : 'publish'}">
 <section id="text" class="card" aria-label="Text">
 <div class="row small"><button type="button" id="show-flow" aria-pressed="true">Flow</button>
 <button type="button" id="show-tests" aria-pressed="false">Tests</button>
@@ -96,7 +71,10 @@ export function studioPage({ flow, codes, callsServices }: StudioPageOptions): P
 </section>
 </section>
 <section id="phone" class="card" aria-label="Phone">
-<div class="row apart small"><h2>Phone</h2><button id="dial" class="primary" type="button">Dial the draft</button></div>
+<div class="row small"><h2>Phone</h2><span class="grow"></span><button id="preview-link" type="button">Link to a preview</button>
+<label class="row quiet">for <select id="preview-hours"><option value="1">an hour</option><option value="24" selected>a day</option>
+<option value="168">a week</option></select></label><button id="dial" class="primary" type="button">Dial the draft</button></div>
+<p id="preview-made" class="quiet link" role="status"></p>
 ${callsServices ? '' : NO_CALLS}
 <div id="device" class="device"></div>
 <div id="reasons" class="reasons" role="region" aria-label="Why it shows this" hidden></div>

@@ -4,14 +4,18 @@ import type { Context } from 'koa';
 import type { Services } from '../../../lib/engine/service.ts';
 import type { FlowOperation } from '../../../lib/flow/editing/operations.ts';
 import { screenTypes } from '../../../lib/flow/format/schema.ts';
+import type { JsonObject } from '../../../lib/json/json.ts';
 import type { Schema } from '../../../lib/json/schema.ts';
-import type { FlowCode } from '../../../lib/ussd/codes.ts';
+import type { AuditAction } from '../../audit/audit.ts';
 import { readInput } from '../../http/check-input.ts';
 import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
 import type { Route, RouteAnswer } from '../../http/route-table.ts';
+import type { DialledFlow } from '../../menus/dialled.ts';
 import type { FlowFiles } from '../../menus/files.ts';
+import type { MenuHome } from '../../menus/home.ts';
 import type { Drawings } from '../diagram/drawings.ts';
 import { PAGE_LIMITS } from '../limits.ts';
+import type { PreviewDeps } from '../preview/routes.ts';
 import { DIALOGUE_INPUTS, type ServiceRecorder } from '../simulator/flow-test.ts';
 import type { Drafts } from './drafts.ts';
 import type { Versions } from './versions.ts';
@@ -20,25 +24,40 @@ import type { Versions } from './versions.ts';
 export interface MenuEdit {
   readonly by: string;
   readonly flow: string;
-  readonly wrote: readonly ('flow' | 'tests')[];
+  readonly wrote: readonly ('flow' | 'tests' | 'draft')[];
 }
 
 export type NoteEdit = (edit: MenuEdit) => Promise<void>;
 
+/** Notes in the audit log what an operator does with a flow, before it is done. */
+export type NoteDeed = (
+  action: Extract<AuditAction, `menus.${string}`>,
+  by: string,
+  details: JsonObject,
+) => Promise<void>;
+
 export interface StudioDeps {
   readonly files: FlowFiles;
   readonly drafts: Drafts;
+  readonly previews: PreviewDeps;
+  /** How others reach this server. @default as the operator does */
+  readonly publicUrl: string | undefined;
   readonly versions: Versions;
   readonly drawings: Pick<Drawings, 'draw'>;
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
-  /** The flow that a dial starts, and those of single service codes. */
-  readonly flow: string;
+  readonly home: MenuHome;
+  /** What a dial starts. */
+  readonly dialled: DialledFlow;
+  /** The flow that answers chats. */
+  readonly chatFlow: string;
   readonly services: Services;
-  readonly codes: readonly FlowCode[];
+  /** Whether a save keeps a draft; else it publishes. */
+  readonly savesDrafts: boolean;
   /** Whether dialled drafts call services. */
   readonly callsServices: boolean;
   /** Notes a write in the audit log before it happens. If it rejects, nothing is written. */
   readonly noteEdit: NoteEdit;
+  readonly note: NoteDeed;
   /** Reloads the saved files; resolves when they are served or refused. */
   readonly reload: () => Promise<void>;
 }
@@ -105,6 +124,21 @@ const FIELDS = {
     description: 'Hash of the tests that were read; "" if there were none',
     examples: [''],
   },
+  publishedBase: {
+    type: 'string',
+    description: 'Hash of the published text that was read; "" if there is none',
+    examples: [''],
+  },
+  asDraft: { type: 'boolean', description: 'Keep a draft, and publish nothing', examples: [true] },
+  hours: {
+    type: 'integer',
+    minimum: 1,
+    maximum: PAGE_LIMITS.previewHours,
+    description: 'How long the link lives',
+    examples: [24],
+  },
+  to: { type: 'string', description: 'The new name', examples: ['greeting'] },
+  version: { type: 'string', description: 'The id of a version', examples: ['4c73552dbf8a4343'] },
   starter: {
     type: 'string',
     description: 'Name of the starter; "" where `text` is what the flow begins with',

@@ -6,10 +6,10 @@ import { jsonTypes, PAGE_LIMITED, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from 
 import { Refusal } from '../../http/errors.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
 import { pageRoute } from '../kit/frame.ts';
+import { MANAGE_ROUTES } from './manage/routes.ts';
 import { studioPage } from './page.ts';
 import { pageRequest, type StudioDeps } from './requests.ts';
-import { createFlows, saveDraft } from './saving.ts';
-import { STARTERS } from './starters.ts';
+import { createFlows, saveText } from './saving.ts';
 
 const TEXT: Schema = { type: 'string' };
 const COUNT: Schema = { type: 'integer', minimum: 0 };
@@ -33,6 +33,7 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
   access: 'operator',
   parameters: {
     flow: { description: 'The name of a flow', schema: { type: 'string', examples: ['main'] } },
+    template: { description: 'The name of a starter', schema: { type: 'string', examples: ['menu'] } },
     version: { description: 'The id of a version', schema: { type: 'string', examples: ['4c73552dbf8a4343'] } },
     sessionId: { description: 'A session of a phone', schema: { type: 'string', examples: ['example-1'] } },
   },
@@ -42,25 +43,9 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       path: '/studio',
       id: 'getStudio',
       summary: 'The editor of flows',
-      page: ({ flow, codes, callsServices }) => studioPage({ flow, codes, callsServices }),
+      page: ({ dialled: { flow, codes }, ...deps }) => studioPage({ flow, codes, ...deps }),
     }),
-    {
-      method: 'GET',
-      path: '/studio/flows',
-      id: 'listStudioFlows',
-      summary: 'List served flows and starters for new ones',
-      answers: { 200: { description: 'The flows', types: jsonTypes(ANY) } },
-      handle: (ctx, { drafts, codes, flow: dialled, services }) => {
-        const flows = [...drafts.flows().values()];
-        ctx.body = {
-          dialled,
-          codes,
-          services: Object.keys(services),
-          flows: flows.map(({ flow, version, screens }) => ({ flow, version, screens: Object.keys(screens).length })),
-          starters: Object.entries(STARTERS).map(([name, { summary }]) => ({ name, summary })),
-        };
-      },
-    },
+    ...MANAGE_ROUTES,
     {
       method: 'GET',
       path: '/studio/flows/:flow',
@@ -87,11 +72,11 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
       path: '/studio/flows/:flow/versions/:version',
       id: 'readStudioVersion',
       summary: 'The text of a version',
-      answers: { 200: { description: 'The text', types: jsonTypes(record('A version', { text: TEXT })) } },
+      answers: { 200: { description: 'The text', types: jsonTypes(record('A version', { text: TEXT, tests: TEXT })) } },
       handle: async (ctx, { versions }) => {
-        const text = await versions.read(ctx.params.flow!, ctx.params.version!);
-        if (text === undefined) throw new Refusal('not-found');
-        ctx.body = { text };
+        const found = await versions.read(ctx.params.flow!, ctx.params.version!);
+        if (!found) throw new Refusal('not-found');
+        ctx.body = { text: found.text, tests: found.tests };
       },
     },
     {
@@ -203,14 +188,15 @@ export const STUDIO_ROUTES: RouteGroup<StudioDeps> = {
     }),
     pageRequest('/studio/save', {
       id: 'saveDraft',
-      summary: 'Save a draft and its tests if lint and tests pass and the files have not changed',
+      summary:
+        'Save a text and its tests if the files have not changed: as a draft, or as what callers get if lint and tests pass',
       needs: ['flow', 'text', 'base'],
-      takes: ['tests', 'testsBase'],
+      takes: ['tests', 'testsBase', 'asDraft'],
       answers: {
         409: { description: 'A file has changed on disk; the answer has its text', types: jsonTypes(ANY) },
         422: { description: 'Errors or failing tests', types: jsonTypes(ANY) },
       },
-      handle: saveDraft,
+      handle: saveText,
     }),
     pageRequest('/studio/new', {
       id: 'beginFlow',

@@ -52,6 +52,8 @@ const THEME = EditorView.theme({
   '.cm-foldPlaceholder': { backgroundColor: 'var(--quote)', color: 'var(--soft)', border: '1px solid var(--edge)' },
   '.explained': { padding: '8px 12px', whiteSpace: 'pre-wrap' },
   '.explained strong': { display: 'block' },
+  '.cm-collapsedLines': { background: 'var(--quote)', color: 'var(--soft)' },
+  '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: '"…"' },
   '.cm-deletedChunk': { backgroundColor: 'var(--removed)' },
   '.cm-changedLine': { backgroundColor: 'var(--added) !important' },
   '.cm-changedText, .cm-deletedText': { background: 'none', textDecoration: 'underline' },

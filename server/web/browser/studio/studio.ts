@@ -1,20 +1,24 @@
 // The page of the studio: the text and tests of one flow, and the parts that follow their changes.
 
-import type { EditedFlow } from '../../../menus/files.ts';
 import type { TestedDraft } from '../../studio/draft-work.ts';
 import { findElement } from '../element.ts';
 import { startHeader } from '../site.ts';
-import { beginning } from './begin.ts';
 import { checking, describeState } from './checking.ts';
 import { dialling } from './dialling.ts';
-import { type EditedDocument, openEditor } from './editor.ts';
+import { openEditor } from './editor.ts';
+import { beginning } from './flows/begin.ts';
+import { startManaging } from './flows/manage.ts';
+import { type OpenedFiles, openedPart } from './flows/opened.ts';
+import { startPreviews } from './flows/preview.ts';
+import { startPublishing } from './flows/publish.ts';
 import type { SentText } from './followed.ts';
 import { buildPart } from './form/building.ts';
 import { editSteps } from './form/steps.ts';
+import { pageParts } from './parts.ts';
 import { get, post, type Refused } from './requests.ts';
 import { countFailing, testing } from './testing.ts';
 import { storeDrafts } from './unsaved.ts';
-import { type Conflict, conflictPart, keepLineEnds, versionsPart, watchDisk } from './versions.ts';
+import { type Conflict, conflictPart, versionsPart, watchDisk } from './versions.ts';
 import { wordsPart } from './words.ts';
 
 startHeader();
@@ -26,10 +30,6 @@ const flows = findElement<HTMLSelectElement>('flows');
 const state = findElement('state');
 
 let flow = '';
-/** The files as they were read, and where the next save writes the flow. */
-type OpenedFlow = EditedFlow & { readonly file: string };
-
-let base: EditedFlow = { flow: { text: '', hash: '' }, tests: { text: '', hash: '' } };
 let failing = 0;
 let isSaving = false;
 /** The tests of the last run. */
@@ -60,18 +60,20 @@ const editor = openEditor({
   onSave: () => void save(),
   onMissed: () => tell('The text there has changed. Wait for the next check.'),
 });
+const parts = pageParts(editor, () => refreshPart());
+const opened = openedPart(editor, page.dataset.saves === 'draft');
 const steps = editSteps({ editor, flow: () => flow, onSave: () => void save() });
 const draft = () => ({ flow, text: editor.text('flow') });
 const builder = buildPart({
   ...{ editor, flow: () => flow },
   findOffset: (screen) => checks.findOffset(screen),
-  onText: (pointer) => revealPointer('flow', pointer),
+  onText: (pointer) => parts.revealPointer('flow', pointer),
   tell: (words) => tell(words),
 });
 const checks = checking({
   editor,
   flow: () => flow,
-  onPick: (offset) => reveal('flow', offset),
+  onPick: (offset) => parts.reveal('flow', offset),
   onChecked: () => {
     showState();
     builder.check(checks.problems);
@@ -87,7 +89,7 @@ const tests = testing({
     return { ...draft(), tests: testsSent.text };
   },
   onUpdate: (text) => editor.change('tests', text),
-  onPick: (pointer) => revealPointer('tests', pointer),
+  onPick: (pointer) => parts.revealPointer('tests', pointer),
   onTested: (tested) => {
     failing = countFailing(tested);
     if (testsSent?.isCurrent()) editor.problems('tests', tested.problems, testsSent);
@@ -100,20 +102,21 @@ const words = wordsPart({
     const range = editor.find('flow', pointer);
     if (range) editor.replace('flow', { ...range, insert: value });
   },
-  onPick: (pointer) => revealPointer('flow', pointer),
+  onPick: (pointer) => parts.revealPointer('flow', pointer),
 });
 const versions = versionsPart({
   draft,
-  onRestore: (text) => {
+  onRestore: ({ text, tests: itsTests }) => {
     editor.change('flow', text);
-    tell('The version is in the editor. Save to serve it.');
-    showDocument('flow');
+    if (itsTests !== '') editor.change('tests', itsTests);
+    tell(`The version is in the editor. ${opened.keepsDraft() ? 'Publish' : 'Save'} to serve it.`);
+    parts.showDocument('flow');
   },
 });
 dialling({
   draft,
   onPick: (path) => {
-    openPart('drawing');
+    parts.open('drawing');
     builder.open(path.split('.')[0]!);
   },
   tests: () => editor.text('tests'),
@@ -130,7 +133,7 @@ const conflict = conflictPart({
     void load(flow);
   },
   onKeepMine: ({ file, present }) => {
-    base = { ...base, [file]: present };
+    opened.base = { ...opened.base, [file]: present };
     showState();
   },
   tell,
@@ -138,7 +141,7 @@ const conflict = conflictPart({
 const showConflict = (next: Conflict) => conflict.show(next, editor.text(next.file));
 const stored = storeDrafts({
   flow: () => flow,
-  unsaved: () => (isDirty() ? { flow: editor.text('flow'), tests: editor.text('tests') } : undefined),
+  unsaved: () => (opened.isDirty() ? { flow: editor.text('flow'), tests: editor.text('tests') } : undefined),
 });
 const flowList = beginning({
   open: () => ({ ...draft(), tests: editor.text('tests') }),
@@ -149,15 +152,35 @@ const flowList = beginning({
   },
 });
 
-const fileText = (document: EditedDocument) => keepLineEnds(editor.text(document), base[document]);
-const isDirty = () => !editor.isSame('flow', base.flow.text) || !editor.isSame('tests', base.tests.text);
+startPreviews({ draft: () => ({ ...draft(), tests: editor.text('tests') }) });
+startManaging({
+  list: flowList,
+  flow: () => flow,
+  isDirty: opened.isDirty,
+  onDone: async (name, words) => {
+    await load(name);
+    tell(words);
+  },
+});
+startPublishing({
+  flow: () => flow,
+  base: () => opened.base,
+  save: async () => {
+    await save(true);
+    return !opened.isDirty();
+  },
+  onPublished: (files, words) => {
+    reopen(files);
+    tell(words);
+    void flowList.refresh(flow);
+  },
+});
 
 function showState(): void {
   const { errors, warnings } = checks;
-  const saved = isSaving ? 'Saving …' : isDirty() ? 'Not saved' : 'Saved';
-  state.textContent = describeState(saved, { errors, warnings, failing });
+  state.textContent = describeState(opened.describe(isSaving), { errors, warnings, failing });
   state.classList.toggle('wrong', errors + failing > 0);
-  findElement<HTMLButtonElement>('save').disabled = isSaving || !isDirty();
+  opened.showButtons(isSaving);
 }
 
 function testSoon(): void {
@@ -175,49 +198,21 @@ function refreshPart(): void {
   if (part === 'history') void versions.refresh();
 }
 
-function openPart(part: string): void {
-  page.dataset.part = part;
-  for (const tab of document.querySelectorAll<HTMLElement>('.tabs [data-part]'))
-    tab.setAttribute('aria-pressed', String(tab.dataset.part === part));
-  refreshPart();
-}
-
-function showDocument(document: EditedDocument): void {
-  editor.show(document);
-  findElement('show-flow').setAttribute('aria-pressed', String(document === 'flow'));
-  findElement('show-tests').setAttribute('aria-pressed', String(document === 'tests'));
-}
-
-function reveal(document: EditedDocument, offset: number): void {
-  if (matchMedia('(max-width: 60rem)').matches) openPart('text');
-  showDocument(document);
-  editor.reveal(document, offset);
-}
-
-function revealPointer(document: EditedDocument, pointer: string): void {
-  const range = editor.find(document, pointer);
-  if (range) reveal(document, range.from);
-}
-
-async function save(): Promise<void> {
-  if (isSaving || !isDirty()) return;
+async function save(asDraft = false): Promise<void> {
+  if (isSaving || !opened.isDirty()) return;
   isSaving = true;
   showState();
   tell('');
-  const testsText = fileText('tests');
-  const areTestsNew = testsText !== base.tests.text;
-  const body = {
-    flow,
-    text: fileText('flow'),
-    base: base.flow.hash,
-    ...(areTestsNew && { tests: testsText, testsBase: base.tests.hash }),
-  };
   try {
-    const saved = await post<OpenedFlow>('/save', body);
-    base = saved;
+    const saved = await post<OpenedFiles>('/save', opened.request(flow, asDraft));
+    opened.base = saved;
     stored.forget(flow);
-    if (isDirty()) stored.keepSoon();
-    tell(`Saved in ${saved.file} and served.`);
+    if (opened.isDirty()) stored.keepSoon();
+    tell(
+      saved.stage === 'draft'
+        ? 'Saved as a draft. Callers get it when it is published.'
+        : `Saved in ${saved.file} and served.`,
+    );
     void flowList.refresh(flow);
     refreshPart();
   } catch (error) {
@@ -234,54 +229,57 @@ function showRefusal({ status, body, message }: Refused): void {
   if (refused.reports.length || refused.problems.length) tests.show({ ...refused, problems: [] });
   failing = refused.reports.filter(({ failures }) => failures.length).length;
   tell(checks.errors ? 'Not saved: the flow has errors.' : 'Not saved: its tests fail.');
-  if (!checks.errors) openPart('tests');
+  if (!checks.errors) parts.open('tests');
 }
 
 async function load(name: string): Promise<void> {
   wanted = name;
   flows.value = name;
   conflict.hide();
-  const opened = await get<OpenedFlow>(`/flows/${encodeURIComponent(name)}`).catch((error: Error) => error);
+  const files = await get<OpenedFiles>(`/flows/${encodeURIComponent(name)}`).catch((error: Error) => error);
   if (wanted !== name) return;
-  if (opened instanceof Error) {
+  if (files instanceof Error) {
     flows.value = flow;
-    return tell(opened.message);
+    return tell(files.message);
   }
   stored.keepNow();
   // The name changes with the text: what is asked meanwhile is about the flow of before.
   flow = name;
-  base = opened;
-  findElement('file').textContent = opened.file;
+  opened.base = files;
+  findElement('file').textContent = files.file;
   const unsaved = stored.find(name);
-  editor.load('flow', unsaved?.flow ?? base.flow.text);
-  editor.load('tests', unsaved?.tests ?? base.tests.text);
+  editor.load('flow', unsaved?.flow ?? files.flow.text);
+  editor.load('tests', unsaved?.tests ?? files.tests.text);
   if (unsaved) tell('Unsaved changes were restored.');
   failing = 0;
   builder.restart();
   steps.show();
   history.replaceState(null, '', `#${name}`);
-  showDocument('flow');
+  parts.showDocument('flow');
   showState();
   await checks.now();
 }
 
+/** Shows other files of the flow that is open, where nothing is unsaved. */
+function reopen(files: OpenedFiles): void {
+  opened.base = files;
+  editor.load('flow', files.flow.text);
+  editor.load('tests', files.tests.text);
+  checks.soon();
+  showState();
+}
+
 findElement('save').addEventListener('click', () => void save());
-findElement('show-flow').addEventListener('click', () => showDocument('flow'));
-findElement('show-tests').addEventListener('click', () => showDocument('tests'));
+findElement('save-draft').addEventListener('click', () => void save(true));
 flows.addEventListener('change', () => void load(flows.value));
-for (const tab of document.querySelectorAll<HTMLElement>('.tabs [data-part]'))
-  tab.addEventListener('click', () => openPart(tab.dataset.part!));
 watchDisk({
   flow: () => flow,
-  base: () => base,
-  isDirty,
+  base: () => opened.base,
+  isDirty: opened.isDirty,
   onConflict: showConflict,
   onNew: (present) => {
-    base = present;
-    editor.load('flow', base.flow.text);
-    editor.load('tests', base.tests.text);
+    reopen(present);
     tell('The file has changed on disk and was reloaded.');
-    checks.soon();
   },
 });
 addEventListener('hashchange', () => {
@@ -289,9 +287,9 @@ addEventListener('hashchange', () => {
   if (name !== '' && name !== flow) void load(name);
 });
 addEventListener('beforeunload', (event) => {
-  if (isDirty()) event.preventDefault();
+  if (opened.isDirty()) event.preventDefault();
 });
-openPart('drawing');
+parts.open('drawing');
 const listed = await flowList.refresh('');
 if (listed.flows.length) await load(decodeURIComponent(location.hash.slice(1)) || page.dataset.flow!);
 else {

@@ -5,19 +5,26 @@ import type { EditedFile, EditedFlow } from '../../../menus/files.ts';
 import type { VersionEntry } from '../../studio/versions.ts';
 import { button, element, findElement } from '../element.ts';
 import type { EditedDocument } from './editor.ts';
+import type { OpenedFiles } from './flows/opened.ts';
 import { showDifference } from './look.ts';
 import { get } from './requests.ts';
 
+/** The texts of a version; tests are '' where they were not kept. */
+export interface RestoredVersion {
+  readonly text: string;
+  readonly tests: string;
+}
+
 export interface VersionsOptions {
   readonly draft: () => { readonly flow: string; readonly text: string };
-  readonly onRestore: (text: string) => void;
+  readonly onRestore: (version: RestoredVersion) => void;
 }
 
 export function versionsPart({ draft, onRestore }: VersionsOptions): { refresh(): Promise<void> } {
   const list = findElement('versions');
   const restore = findElement<HTMLButtonElement>('restore');
   const box = findElement('version-diff');
-  let chosen = '';
+  let chosen: RestoredVersion = { text: '', tests: '' };
 
   async function refresh(): Promise<void> {
     const { flow } = draft();
@@ -32,20 +39,20 @@ export function versionsPart({ draft, onRestore }: VersionsOptions): { refresh()
 
   async function open({ id }: VersionEntry): Promise<void> {
     const { flow, text } = draft();
-    const found = await get<{ text: string }>(`/flows/${flow}/versions/${id}`).catch(() => undefined);
+    const found = await get<RestoredVersion>(`/flows/${flow}/versions/${id}`).catch(() => undefined);
     if (!found) return;
-    chosen = found.text;
+    chosen = found;
     restore.hidden = false;
     box.hidden = false;
-    showDifference(box, chosen, text);
+    showDifference(box, chosen.text, text);
   }
 
   restore.addEventListener('click', () => onRestore(chosen));
   return { refresh };
 }
 
-function describe({ at, by }: VersionEntry): string {
-  return by === 'disk' ? 'Before the first save' : `${new Date(at).toLocaleString()} · ${by}`;
+function describe({ at, by, stage }: VersionEntry): string {
+  return by === 'disk' ? 'Before the first save' : `${new Date(at).toLocaleString()} · ${stage} · ${by}`;
 }
 
 // --- conflicts with the file on disk ---
@@ -102,14 +109,14 @@ export interface DiskOptions {
   readonly isDirty: () => boolean;
   readonly onConflict: (conflict: Conflict) => void;
   /** The files have changed, and nothing is unsaved. */
-  readonly onNew: (present: EditedFlow) => void;
+  readonly onNew: (present: OpenedFiles) => void;
 }
 
 /** Detects writes of other programs while the page was in the background. */
 export function watchDisk({ flow, base, isDirty, onConflict, onNew }: DiskOptions): void {
   async function look(): Promise<void> {
     const name = flow();
-    const present = name && (await get<EditedFlow>(`/flows/${encodeURIComponent(name)}`).catch(() => undefined));
+    const present = name && (await get<OpenedFiles>(`/flows/${encodeURIComponent(name)}`).catch(() => undefined));
     if (!present || name !== flow()) return;
     const isFlowNew = present.flow.hash !== base().flow.hash;
     if (!isFlowNew && present.tests.hash === base().tests.hash) return;

@@ -1,16 +1,26 @@
 // The list of flows, and the dialog for a new one.
 
-import { element, findElement } from '../element.ts';
-import { startCancel } from './form/asking.ts';
-import { get, post } from './requests.ts';
+import type { ListedFlow } from '../../../studio/manage/routes.ts';
+import type { FlowTemplate } from '../../../studio/manage/templates.ts';
+import type { VersionEntry } from '../../../studio/versions.ts';
+import { element, findElement } from '../../element.ts';
+import { startCancel } from '../form/asking.ts';
+import { get, post } from '../requests.ts';
+import { templateShow } from './template.ts';
 
-interface Listed {
+export type { ListedFlow };
+
+export interface Listed {
   /** The flow that a dial starts. */
   readonly dialled: string;
+  /** USSD_FLOW names it. */
+  readonly isDialFixed: boolean;
   /** Flows that single service codes start. */
   readonly codes: readonly { readonly code: string; readonly flow: string }[];
-  readonly flows: readonly { readonly flow: string; readonly version: number }[];
-  readonly starters: readonly { readonly name: string; readonly summary: string }[];
+  readonly flows: readonly ListedFlow[];
+  readonly starters: readonly FlowTemplate[];
+  /** Newest first. */
+  readonly deleted: readonly VersionEntry[];
 }
 
 export interface FlowList {
@@ -30,10 +40,22 @@ export interface BeginOptions {
 const COPY = ' copy';
 const FILE = ' file';
 
-function sayDial(flow: string, { dialled, codes }: Listed): string {
+function sayDial(flow: string, { dialled, isDialFixed, codes }: Listed): string {
   const own = codes.filter((one) => one.flow === flow).map(({ code }) => code);
   if (own.length) return ` ${own.join(' and ')} starts it (USSD_FLOW).`;
-  return flow === dialled ? '' : ` A dial starts "${dialled}" (USSD_FLOW).`;
+  const how = isDialFixed ? 'USSD_FLOW' : '“Flows …” changes that';
+  return flow === dialled ? '' : ` A dial starts "${dialled}" (${how}).`;
+}
+
+/** `main · version 2 · dialled · draft` */
+export function describeFlow({ flow, version, hasDraft }: ListedFlow, { dialled }: Pick<Listed, 'dialled'>): string {
+  const words = [
+    flow,
+    version !== undefined && `version ${version}`,
+    flow === dialled && 'a dial starts it',
+    hasDraft && (version === undefined ? 'draft only' : 'draft'),
+  ];
+  return words.filter(Boolean).join(' · ');
 }
 
 export function beginning({ open, onBegun }: BeginOptions): FlowList {
@@ -43,14 +65,13 @@ export function beginning({ open, onBegun }: BeginOptions): FlowList {
   const starters = findElement('starters');
   const notice = findElement('new-notice');
   const file = element('input', { is: { type: 'file', accept: '.json' } });
+  const template = templateShow();
   let how: (flow: string) => string = () => '';
 
   async function refresh(chosen: string): Promise<Listed> {
     const listed = await get<Listed>('/flows');
     flows.replaceChildren(
-      ...listed.flows.map(({ flow, version }) =>
-        element('option', { text: `${flow} · version ${version}`, is: { value: flow } }),
-      ),
+      ...listed.flows.map((one) => element('option', { text: describeFlow(one, listed), is: { value: one.flow } })),
     );
     flows.value = chosen;
     return listed;
@@ -78,6 +99,7 @@ export function beginning({ open, onBegun }: BeginOptions): FlowList {
     );
     notice.textContent = '';
     dialog.showModal();
+    await template.show(listed.starters[0]!.name);
   }
 
   async function create(): Promise<void> {
@@ -104,6 +126,7 @@ export function beginning({ open, onBegun }: BeginOptions): FlowList {
     const choice = dialog.querySelector<HTMLInputElement>(`input[value="${FILE}"]`);
     if (choice) choice.checked = true;
   });
+  starters.addEventListener('change', ({ target }) => void template.show((target as HTMLInputElement).value));
   startCancel(dialog);
   findElement('begin').addEventListener('click', () => void begin(''));
   findElement('create').addEventListener('click', (event) => {
@@ -115,11 +138,13 @@ export function beginning({ open, onBegun }: BeginOptions): FlowList {
 
 interface Begun {
   readonly flow: string;
+  readonly stage: 'published' | 'draft';
   readonly file: string;
   readonly report: readonly string[];
 }
 
-function describeBegun({ file, report }: Begun, how: string): string {
+function describeBegun({ file, stage, report }: Begun, how: string): string {
   const lost = report.length ? [`${report.length} things have no counterpart:`, ...report] : [];
-  return [`The flow was created in ${file} and is served.${how}`, ...lost].join('\n');
+  const done = stage === 'draft' ? 'as a draft: publish it to serve it.' : `in ${file} and is served.${how}`;
+  return [`The flow was created ${done}`, ...lost].join('\n');
 }

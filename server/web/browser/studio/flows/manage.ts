@@ -1,0 +1,124 @@
+// The dialog of all flows: open, rename, delete, restore, take back, and choose the one that a dial starts.
+
+import type { VersionEntry } from '../../../studio/versions.ts';
+import { button, element, findElement } from '../../element.ts';
+import { startCancel } from '../form/asking.ts';
+import { post } from '../requests.ts';
+import { describeFlow, type FlowList, type Listed, type ListedFlow } from './begin.ts';
+
+export interface ManageOptions {
+  readonly list: FlowList;
+  /** The name of the flow that is open. */
+  readonly flow: () => string;
+  readonly isDirty: () => boolean;
+  /** Opens a flow, or says what was done. */
+  readonly onDone: (flow: string, words: string) => Promise<void>;
+}
+
+export function startManaging({ list, flow, isDirty, onDone }: ManageOptions): void {
+  const dialog = findElement<HTMLDialogElement>('all-flows');
+  const rows = findElement('flow-rows');
+  const deleted = findElement('deleted-rows');
+  const alert = findElement('flows-notice');
+  startCancel(dialog);
+
+  async function show(words = ''): Promise<void> {
+    const listed = await list.refresh(flow());
+    alert.textContent = words;
+    findElement('dial-fixed').hidden = !listed.isDialFixed;
+    rows.replaceChildren(...listed.flows.map((one) => drawRow(one, listed)));
+    deleted.replaceChildren(...listed.deleted.map(drawDeleted));
+    findElement('deleted').hidden = !listed.deleted.length;
+  }
+
+  const work = (path: string, body: object, done: (answer: { flow: string }) => Promise<void>) => {
+    alert.textContent = '';
+    post<{ flow: string }>(path, body).then(done, (error: Error) => {
+      alert.textContent = error.message;
+    });
+  };
+
+  function drawRow(one: ListedFlow, listed: Listed): HTMLElement {
+    const name = one.flow;
+    const isServed = one.version !== undefined;
+    const open = button(name, () => {
+      dialog.close();
+      void onDone(name, '');
+    });
+    return element('li', { is: { 'data-flow': name } }, [
+      element('p', {}, [open, element('span', { class: 'quiet', text: describeFlow(one, listed).slice(name.length) })]),
+      element('p', { class: 'row small' }, [
+        isServed && !listed.isDialFixed && listed.dialled !== name && button('Dial this one', () => dial(name)),
+        button('Rename …', () => askName(name)),
+        isServed && listed.dialled !== name && button('Take back', () => takeBack(name)),
+        button('Delete …', () => askDelete(name)),
+      ]),
+    ]);
+  }
+
+  const dial = (name: string) =>
+    work('/dialled', { flow: name }, () =>
+      show(`A dial starts "${name}" from now on, on all instances of this folder.`),
+    );
+
+  const takeBack = (name: string) =>
+    work('/unpublish', { flow: name }, async () => {
+      await show(`"${name}" is a draft now: nobody begins it.`);
+      if (name === flow()) await onDone(name, '');
+    });
+
+  function askName(name: string): void {
+    if (name === flow() && isDirty()) {
+      alert.textContent = 'Save the changes first.';
+      return;
+    }
+    const to = element('input', {
+      is: {
+        value: name,
+        'aria-label': 'New name',
+        pattern: '[A-Za-z][A-Za-z0-9_\\-]{0,63}',
+        required: true,
+        maxlength: 64,
+      },
+    });
+    const form = element('form', { class: 'row small' }, [
+      to,
+      element('button', { class: 'primary', text: 'Rename', is: { type: 'submit' } }),
+      button('Cancel', () => void show()),
+    ]);
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      work('/rename', { flow: name, to: to.value }, async (done) => {
+        await show(`Renamed to "${done.flow}", with all that names it.`);
+        if (name === flow()) await onDone(done.flow, '');
+      });
+    });
+    findRow(name).querySelector('.row')!.replaceWith(form);
+    to.select();
+  }
+
+  function askDelete(name: string): void {
+    const sure = button(`Delete ${name}`, () =>
+      work('/delete', { flow: name }, async () => {
+        await show(`"${name}" was deleted. It can be restored below.`);
+        const [first] = findNames(rows);
+        if (name === flow() && first !== undefined) await onDone(first, '');
+      }),
+    );
+    const keep = button('Cancel', () => void show());
+    findRow(name).querySelector('.row')!.replaceChildren(sure, keep);
+    sure.focus();
+  }
+
+  const findRow = (name: string) => rows.querySelector<HTMLElement>(`[data-flow="${CSS.escape(name)}"]`)!;
+
+  function drawDeleted({ id, name = '', at, by }: VersionEntry): HTMLElement {
+    const restore = button('Restore', () => work('/restore', { version: id }, () => show(`"${name}" is there again.`)));
+    const words = `${name} · deleted by ${by}, ${new Date(at).toLocaleString()} `;
+    return element('li', { class: 'row small' }, [element('span', { class: 'grow', text: words }), restore]);
+  }
+
+  findElement('manage').addEventListener('click', () => void show().then(() => dialog.showModal()));
+}
+
+const findNames = (rows: HTMLElement) => [...rows.children].map((row) => (row as HTMLElement).dataset.flow!);
