@@ -6,6 +6,7 @@ import { compileRows, engineRows } from './engine.ts';
 import { gatewayDoorRows } from './gateway-door.ts';
 import { capacityRows } from './line/capacity.ts';
 import { peerRows } from './line/peers.ts';
+import { replyRows } from './line/replies.ts';
 import { callersRows, storedRows, ussdRows } from './line/turns.ts';
 import { loadingRows } from './loading.ts';
 import type { Row } from './measure.ts';
@@ -23,5 +24,6 @@ export const BENCHES: { readonly [name: string]: () => Promise<Row[]> } = {
   capacity: capacityRows,
   token: tokenRows,
   agent: agentRows,
+  replies: replyRows,
   door: gatewayDoorRows,
 };

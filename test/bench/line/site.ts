@@ -51,9 +51,15 @@ export class Site {
   async peer(program: string, kind: string, texts: readonly string[]): Promise<Line> {
     const name = `${program}-${kind}`;
     const { url, ...shared } = kind.startsWith('redis') ? await this.#startRedis() : { url: join(this.folder, name) };
-    const target = await startPeer(program, [kind, url], join(this.folder, `${name}.log`));
-    this.#targets.push(target);
+    const target = await this.program(program, name, [kind, url]);
     return { target, callers: FEW, texts, ...shared };
+  }
+
+  /** Any program of test/bench/peers. */
+  async program(program: string, name: string, args: readonly string[]): Promise<Target> {
+    const target = await startPeer(program, args, join(this.folder, `${name}.log`));
+    this.#targets.push(target);
+    return target;
   }
 
   async #startRedis() {
