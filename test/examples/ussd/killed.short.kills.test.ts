@@ -108,8 +108,8 @@ async function takeTurn(
     const answer = isSent ? line.repeat(urlNow()) : line.send(urlNow(), typed);
     isSent = true;
     return answer.then(
-      (text) => text !== UNAVAILABLE && text,
-      () => false,
+      (text) => (text === UNAVAILABLE ? undefined : text),
+      () => undefined,
     );
   });
 }
