@@ -81,6 +81,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/engine': room('lib lib/engine/session lib/json', 'lib/engine/machine lib/engine/memory lib/store'),
   'lib/engine/lifecycle': room('lib lib/engine lib/engine/machine lib/json lib/store'),
   'lib/engine/machine': room('lib lib/engine lib/json'),
+  'lib/engine/memory': room('lib lib/engine', 'lib/json lib/store'),
   'lib/engine/session': room('lib lib/engine lib/engine/machine lib/engine/memory lib/json', 'lib/store'),
   'lib/flow': room('lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing'),
   'lib/flow/convert': room(
@@ -255,10 +256,15 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/web/browser/chat': room('lib/client server/web/browser', 'lib/agent/run lib/agent/session'),
   'server/web/browser/inspector': room('lib/engine/machine server/web/browser', 'lib/inspection server/telemetry'),
   'server/web/browser/phone': room('lib/flow/run lib/ussd server/web/browser'),
+  'server/web/browser/preview': room('server/web/browser server/web/browser/phone'),
   'server/web/browser/registry': room('lib/client server/web/browser server/web/registry', 'lib/domain/voting'),
   'server/web/browser/studio': room(
     'server/web/browser server/web/browser/inspector server/web/browser/phone server/web/browser/studio/flows server/web/browser/studio/form',
     'lib/flow/editing lib/flow/format lib/flow/testing lib/ussd server/menus server/web/studio',
+  ),
+  'server/web/browser/studio/flows': room(
+    'server/web/browser server/web/browser/inspector server/web/browser/studio server/web/browser/studio/form',
+    'server/menus server/web/studio server/web/studio/manage',
   ),
   'server/web/browser/studio/form': room(
     'server/web/browser server/web/browser/studio',
@@ -273,6 +279,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store server/audit server/telemetry',
   ),
   'server/web/kit': room('lib server/http server/http/middleware server/web', 'lib/json lib/store'),
+  'server/web/preview': room(
+    'lib lib/json server/http server/http/middleware server/web server/web/kit server/web/simulator',
+    'lib/store server/web/studio',
+  ),
   'server/web/registry': room(
     'lib lib/domain lib/domain/voting server/http server/web server/web/diagram server/web/kit',
     'lib/diagram lib/domain/twin lib/store machines',
@@ -280,6 +290,9 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/web/simulator': room(
     'lib lib/engine lib/flow/run lib/flow/testing lib/json lib/ussd server/config server/http server/ussd server/web server/web/kit',
     'server/menus',
+  ),
+  'server/web/studio/manage': room(
+    'lib lib/flow/editing lib/flow/format lib/flow/screens lib/flow/testing lib/json server/http server/menus server/web/kit server/web/studio',
   ),
   'server/web/studio': room(
     'lib lib/diagram lib/engine lib/engine/machine lib/flow/convert lib/flow/editing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens lib/flow/testing lib/json lib/store/memory lib/ussd server/config server/http server/menus server/ussd server/web server/web/kit server/web/preview server/web/simulator server/web/studio/manage',
