@@ -191,6 +191,8 @@ export function recorder(file: string): Recorder {
           const { values } = await host.memory.recall({ phoneNumber, conversation: flow });
           const at = host.engine.clock.now();
           const shown = await call.type(answer);
+          // What is called after the last words belongs to them.
+          if (shown.kind === 'end') await host.engine.idle();
           state = (await host.ussd.inspect(call.sessionId))?.state;
           const first = turn++ === 0;
           const recorded: RecordedTurn = {

@@ -7,7 +7,7 @@ import { ROOT } from '../../package/manifest.ts';
 
 export const FOLDER = join(ROOT, 'test/examples/ussd');
 
-const FLOWS = 'farm bus tokens cashback marks awards crop savings rides buscrew'.split(' ');
+const FLOWS = 'farm bus tokens cashback marks awards crop savings rides buscrew mothers tbcheck'.split(' ');
 
 /** `*700*1#` for the first; every other code is that of the desk. */
 export const codeOf = (flow: string): string => `*700*${FLOWS.indexOf(flow) + 1}#`;
@@ -16,6 +16,7 @@ export const codeOf = (flow: string): string => `*700*${FLOWS.indexOf(flow) + 1}
 export const SETTINGS = {
   MENUS_DIR: FOLDER,
   SERVICES: join(FOLDER, 'services.mjs'),
+  SMS_URL: 'http://127.0.0.1:9/sms',
   USSD_FLOW: [...FLOWS.map((flow) => `${codeOf(flow)}:${flow}`), 'desk'].join(','),
 };
 

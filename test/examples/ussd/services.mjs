@@ -210,13 +210,13 @@ function farm({ deed }) {
     { id: 2, name: 'Urea 50 kg', unit: 'bag', price: 80_000, kinds: [] },
     { id: 3, name: 'Hoe', unit: 'piece', price: 9_000, kinds: ['long'] },
   ];
-  const known = new Set(['1199770012345678']);
+  const known = new Set(['+25779561230']);
   let orders = 0;
   return {
     'farm.find': ({ account }) => ({ found: farmers.has(account), ...farmers.get(account) }),
-    'farm.register': deed(({ nid, name }) => {
-      if (known.has(nid)) return { found: false };
-      known.add(nid);
+    'farm.register': deed(({ name, phone }) => {
+      if (known.has(phone)) return { found: false };
+      known.add(phone);
       const account = `9000000${known.size}`;
       farmers.set(account, { name, account, district: 7, canOrder: true });
       return { found: true, ...farmers.get(account) };
