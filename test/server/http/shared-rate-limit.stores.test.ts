@@ -126,6 +126,19 @@ test('a window ends in Redis, which keeps one number of it until then; who must 
   assert.is(await here.ask('flood'), 0);
 });
 
+test('every window ends, also one that Redis lost while an instance knew it, or whose end was lost', async () => {
+  const [here, other] = [await instance(5), await instance(5)];
+  const key = 'twinline:rate:lost';
+  const { client } = here.redis;
+  assert.is(await here.ask('lost'), 0);
+  await client.del(key);
+  assert.is(await here.ask('lost'), 0);
+  assert.equal([await client.get(key), (await client.pttl(key)) > 0], ['1', true]);
+  await client.persist(key);
+  assert.is(await other.ask('lost'), 0);
+  assert.equal([await client.get(key), (await client.pttl(key)) > 0], ['2', true]);
+});
+
 test('a frozen Redis holds one request up for a moment, the others not at all; this instance counts meanwhile', async () => {
   const { ask, told, clock, counted } = await instance(3);
   await ask('warm');
