@@ -6,7 +6,8 @@ import { TwinlineError } from '../errors.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import { flawOfNumbers, wordsAt } from '../json/reader.ts';
 import { type HttpAnswer, type HttpRequest, httpExchange, httpFailure } from './client.ts';
-import { guardedLookup, parseHosts, type Resolve, systemResolve } from './hosts.ts';
+import { parseHosts } from './host-list.ts';
+import { guardedLookup, type Resolve, systemResolve } from './hosts.ts';
 import { HTTP_LIMITS } from './limits.ts';
 
 export interface HttpServiceOptions {

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { TwinlineError } from '../../lib/errors.ts';
 import { isTimeZone } from '../../lib/flow/expression/days.ts';
 import { isObject } from '../../lib/given.ts';
-import { parseHosts } from '../../lib/http/hosts.ts';
+import { parseHosts } from '../../lib/http/host-list.ts';
 import { findHeaderFault, type HeadersByOrigin } from '../../lib/http/service.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { parseKeyring } from '../../lib/keyring.ts';

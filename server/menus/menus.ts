@@ -48,13 +48,13 @@ export interface Menus {
   readonly files: readonly string[];
 }
 
-/** How answers come to the menus of a server. */
+/** What lint knows of a server. */
 export function lintDoors(
-  { ussd, agent, timezone, sms }: Pick<Config, 'ussd' | 'agent' | 'timezone' | 'sms'>,
+  { ussd, agent, timezone, sms, serviceHosts }: Pick<Config, 'ussd' | 'agent' | 'timezone' | 'sms' | 'serviceHosts'>,
   dialled: DialledFlows = ussd,
 ): LintDoors {
   return {
-    ...{ textMode: ussd.textMode, chats: [agent.flow], timezone, sendsSms: sms !== undefined },
+    ...{ textMode: ussd.textMode, chats: [agent.flow], timezone, sendsSms: sms !== undefined, serviceHosts },
     get dialled() {
       return listDialled(dialled);
     },
@@ -73,6 +73,7 @@ export function readDoors(env: NodeJS.ProcessEnv, folder: string): LintDoors {
     dialled,
     timezone: env.TIMEZONE?.trim() || undefined,
     sendsSms: Boolean(env.SMS_URL?.trim()),
+    serviceHosts: env.SERVICE_HTTP_HOSTS?.split(',').flatMap((host) => host.trim() || []),
   };
 }
 

@@ -78,6 +78,30 @@ test('a service that is not known is told once, with the number of its calls', (
   assert.match(told[0]!.message, /So does one more screen\.$/);
 });
 
+test('the host of a call is compared with those that the server allows, where the address says it', () => {
+  const told = (url: unknown, serviceHosts: readonly string[] | undefined) => {
+    const call = { type: 'call', service: 'http.get', with: { url }, done: 'bye', fail: 'bye' };
+    const flow = { flow: 'main', version: 1, start: 'a', screens: { a: call, bye: { type: 'end', text: 'Bye' } } };
+    const doors = { textMode: 'latest', chats: [], serviceHosts } as const;
+    return checkFlow(JSON.stringify(flow), 'main.flow.json', { doors }).problems.map(({ code }) => code);
+  };
+  const hosts = ['api.example', '*.mine.example:8443', 'localhost:8080'];
+  for (const fine of [
+    ['https://api.example/x', "='https://api.example/' + str(1)", { '=text': { en: 'http://localhost:8080/a' } }],
+    ['https://a.mine.example:8443', "='https://other' + '.example'", "=error ? 'https://x.example' : 'x'", '/x'],
+  ].flat())
+    assert.not.ok(told(fine, hosts).includes('refused-host'), JSON.stringify(fine));
+  for (const wrong of [
+    'https://api.example:81/',
+    "='http://localhost/x' + str(1)",
+    { '=text': 'https://b.example/{{a}}' },
+  ])
+    assert.ok(told(wrong, hosts).includes('refused-host'), JSON.stringify(wrong));
+  assert.equal(told('https://api.example/', []), ['refused-host']);
+  assert.equal(told('https://api.example/', undefined), []);
+  assert.equal(told('https://api.example/', ['https://broken/list']), []);
+});
+
 test('several mistakes are all told, in the order of the file', () => {
   const text = WALLET.replace('"to": "verify"', '"to": "verifyy"')
     .replace('balance >= 1', 'balanse >= 1')

@@ -340,6 +340,26 @@ test('tests pass as before after a screen is renamed that calls a flow of the sa
 
 const flowOf = (value: object) => parseFlow(JSON.stringify(value), 'x.flow.json').flow!;
 
+test('the words of an option are one list, or one for each language that has none yet', () => {
+  const options = [{ id: 'a', text: 'A', words: { sw: ['ndiyo'] }, to: 'a' }];
+  const screens = { a: { type: 'list', text: 'A', items: 'x', row: '{{row}}', options } };
+  const { form } = flowForm(
+    JSON.stringify({ flow: 'f', version: 1, langs: ['en', 'sw'], start: 'a', screens }),
+    '/screens/a',
+  );
+  const words = form!.fields
+    .find(({ key }) => key === 'options')!
+    .fields![0]!.fields!.find(({ key }) => key === 'words')!;
+  assert.equal(
+    [words.kind, words.names, words.forms!.map(({ name }) => name)],
+    ['map', [{ value: 'en' }], ['a list', 'for each language']],
+  );
+  assert.equal(
+    words.fields!.map(({ key, value }) => [key, value]),
+    [['sw', ['ndiyo']]],
+  );
+});
+
 test('what cannot be done is said, with the reason', () => {
   const [main] = FLOWS;
   const id = Object.keys(parse(main!).screens)[0]!;

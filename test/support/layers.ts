@@ -59,7 +59,7 @@ export const AREAS: readonly Area[] = [
   { name: 'http', files: /^lib\/http\//, uses: ['base', 'json'], packages: NO_DOOR },
   { name: 'store', files: /^lib\/store\//, uses: ['base'], packages: NO_DOOR },
   { name: 'engine', files: /^lib\/engine\//, uses: ENGINE, packages: NO_DOOR },
-  { name: 'flow', files: /^lib\/flow\//, uses: [...ENGINE, 'json', 'packages'], packages: NO_DOOR },
+  { name: 'flow', files: /^lib\/flow\//, uses: [...ENGINE, 'json', 'http', 'packages'], packages: NO_DOOR },
   { name: 'diagram', files: /^lib\/diagram\//, uses: ['base', 'flow'], packages: NO_DOOR },
   { name: 'inspection', files: /^lib\/inspection\//, uses: [...ENGINE, 'flow', 'diagram'], packages: NO_DOOR },
   { name: 'account', files: /^lib\/account\//, uses: ['base'], packages: NO_DOOR },

@@ -18,7 +18,8 @@ export const FLOORS: readonly string[] = [
   'lib/redact.ts',
   'lib/gateway lib/store',
   'lib/engine',
-  'lib/account lib/flow lib/http',
+  'lib/http',
+  'lib/account lib/flow',
   'lib/delegation lib/diagram lib/domain lib/sms lib/ussd',
   'lib/agent lib/inspection lib/testing',
   'lib/client lib/limits.ts',
@@ -102,7 +103,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'lib/flow/expression': room('lib lib/flow', 'lib/json'),
   'lib/flow/format': room('lib lib/flow lib/flow/expression lib/flow/lint lib/json', 'lib/flow/screens'),
-  'lib/flow/lint': room('lib lib/flow/expression lib/flow/format lib/flow/lint/rules lib/flow/screens', 'lib/json'),
+  'lib/flow/lint': room(
+    'lib lib/flow/expression lib/flow/format lib/flow/lint/rules lib/flow/screens lib/http',
+    'lib/json',
+  ),
   'lib/flow/lint/rules': room(
     'lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens',
     'lib/json',

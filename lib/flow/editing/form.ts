@@ -165,7 +165,7 @@ class FormReader {
   }
 
   // The keys are names: of variables, of inputs of a service, or of the author.
-  #map({ pointer, part }: FieldPlace, value: JsonObject): Omit<FormField, 'pointer' | 'key' | 'about'> {
+  #map({ pointer, key, part }: FieldPlace, value: JsonObject): Omit<FormField, 'pointer' | 'key' | 'about'> {
     const inputs = this.#inputs(pointer);
     const names = Object.keys({ ...Object.fromEntries(inputs.map((one) => [one.value, 0])), ...value });
     const fields = names.map((name) => {
@@ -176,11 +176,12 @@ class FormReader {
       return this.#field({ pointer: place, key: name, part: { ...own, ...about }, required: input?.required ?? false });
     });
     const isOfAuthor = typeof part.additionalProperties === 'object' || part.patternProperties !== undefined;
-    const free = isOfAuthor ? [] : this.#vars.filter((one) => !Object.hasOwn(value, String(one.value)));
+    const free = isOfAuthor ? [] : this.#vars;
+    const known = key === 'words' ? this.#langs.map((lang) => ({ value: lang })) : inputs;
     return {
       kind: 'map',
       fields: fields.filter((field) => field.required || field.value !== undefined || inputs.length <= FEW),
-      names: inputs.length ? inputs.filter(({ value: name }) => !Object.hasOwn(value, String(name))) : free,
+      names: (known.length ? known : free).filter(({ value: name }) => !Object.hasOwn(value, String(name))),
       fresh: typeof part.additionalProperties === 'object' ? this.#fresh(part.additionalProperties) : '',
     };
   }
@@ -204,7 +205,7 @@ class FormReader {
     const types = [part.type ?? []].flat();
     const type = types.find((one) => isOfType(value, one)) ?? types[0]!;
     const own: SchemaPart = { ...part, type };
-    const forms = types.map((one) => ({ name: nameForm(one), value: firstOfType(part, one) }));
+    const forms = types.map((one) => ({ name: nameForm(one, part), value: firstOfType(part, one) }));
     if (type === 'boolean') return { kind: 'flag', forms };
     return { ...this.#single({ pointer, part: own, key, required: false }, value), forms };
   }

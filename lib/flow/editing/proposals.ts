@@ -140,7 +140,9 @@ const FORMS: { readonly [type: string]: string } = {
   array: 'a list',
 };
 /** The type of a value among several, in a few words. */
-export const nameForm = (type: string) => FORMS[type] ?? type;
+export function nameForm(type: string, { properties }: SchemaPart): string {
+  return type === 'object' && !properties ? 'for each language' : (FORMS[type] ?? type);
+}
 
 /** The value of a type that a schema gives as an example, or the least. */
 export function firstOfType({ examples = [], default: usual, not }: SchemaPart, type: string): Json {

@@ -94,7 +94,7 @@ export const PROBLEM_CODES: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** How answers come to the flows. */
+/** What is known of the server: how answers come to the flows, and what they reach. */
 export interface LintDoors {
   /** Whether a request of the telecom gateway has all answers, or the last one. */
   readonly textMode: 'cumulative' | 'latest';
@@ -106,6 +106,8 @@ export interface LintDoors {
   readonly timezone?: string | undefined;
   /** Whether there is a gateway for `sms.send`. @default unknown */
   readonly sendsSms?: boolean | undefined;
+  /** Hosts that the services `http.…` may call. @default unknown */
+  readonly serviceHosts?: readonly string[] | undefined;
 }
 
 /** The context of a flow. Whatever is omitted is not checked. */
@@ -196,6 +198,7 @@ function prepareLint(flow: Flow, { flows, services, contracts = {}, doors }: Lin
     contracts,
     isOnlyCalled: isCalled && doors?.dialled !== undefined && ![...doors.dialled, ...doors.chats].includes(flow.flow),
     sendsSms: doors?.sendsSms,
+    serviceHosts: doors?.serviceHosts,
     isRepeated: doors?.textMode !== 'latest' && !(doors?.chats ?? [CHAT_FLOW]).includes(flow.flow),
     meant,
     nearest,

@@ -24,6 +24,8 @@ export interface Lint {
   readonly contracts: Contracts;
   /** Whether the flow is known to be called by others only: nobody dials it or writes to it. */
   readonly isOnlyCalled: boolean;
+  /** Hosts that the services `http.…` may call; undefined if unknown. */
+  readonly serviceHosts: readonly string[] | undefined;
   /** Whether each request repeats all answers, as in the cumulative mode of telecom gateways. */
   readonly isRepeated: boolean;
   /** Whether there is a gateway for `sms.send`; undefined when nobody knows. */

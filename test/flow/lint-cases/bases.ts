@@ -94,7 +94,11 @@ export const BASES = {
   wallet: readBase('menus/wallet.flow.json'),
   main: readBase('menus/main.flow.json'),
   ussd: readBase('server/templates/ussd/menus/main.flow.json'),
-  clinic: readBase('test/flow/lint-cases/clinic.flow.json'),
+  /** On a server that calls one host. */
+  clinic: readBase('test/flow/lint-cases/clinic.flow.json', {
+    ...KNOWN,
+    doors: { textMode: 'cumulative', chats: [], serviceHosts: ['api.example', '*.clinic.example:8443'] },
+  }),
   caller: readBase('test/flow/lint-cases/caller.flow.json', {
     ...KNOWN,
     doors: { textMode: 'cumulative', chats: [], sendsSms: false },

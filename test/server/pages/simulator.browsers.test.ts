@@ -82,9 +82,7 @@ test('a phone dials the codes of USSD_FLOW, chosen or typed, with answers behind
     const code = phone.whole.getByLabel('Code');
     assert.is(await code.inputValue(), '*700*4#');
     assert.equal(
-      await phone.whole
-        .locator('datalist option')
-        .evaluateAll((all) => all.map((one) => one.getAttribute('value'))),
+      await phone.whole.locator('datalist option').evaluateAll((all) => all.map((one) => one.getAttribute('value'))),
       ['*700*4#'],
     );
     await phone.press('Dial');
@@ -98,10 +96,11 @@ test('a phone dials the codes of USSD_FLOW, chosen or typed, with answers behind
     await phone.whole.getByText('Flow, language, dialect').click();
     const language = phone.whole.getByLabel('Language, Phone 1');
     await code.fill('*700*4*9#');
-    assert.equal(
-      await language.locator('option').evaluateAll((all) => all.map((one) => one.getAttribute('value'))),
-      ['', 'en', 'sw'],
-    );
+    assert.equal(await language.locator('option').evaluateAll((all) => all.map((one) => one.getAttribute('value'))), [
+      '',
+      'en',
+      'sw',
+    ]);
     await phone.press('Dial');
     await phone.shows('Wallet');
     assertQuiet(seen);

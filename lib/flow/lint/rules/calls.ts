@@ -5,6 +5,7 @@ import { pointerTo } from '../../format/source.ts';
 import { durationMs } from '../../format/way.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
 import { isInteractive, listServiceUses, listTargets } from '../../screens/kinds.ts';
+import { findRefusedHosts } from '../called-hosts.ts';
 import {
   didYouMean,
   formatNames,
@@ -47,6 +48,12 @@ export const callRules: readonly LintRule[] = [
         };
       }
     },
+  },
+  {
+    code: 'refused-host',
+    severity: 'warning',
+    means: 'a call goes to a host that the server does not allow',
+    find: findRefusedHosts,
   },
   {
     code: 'no-sms-gateway',

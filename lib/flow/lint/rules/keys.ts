@@ -14,8 +14,8 @@ import {
   type Screen,
 } from '../../format/flow.ts';
 import { pointerTo } from '../../format/source.ts';
-import { foldWord, listOptions, listWords, wordsIn } from '../../screens/option.ts';
 import { type Bounds, isComputed, listBounds } from '../../run/accept-rule.ts';
+import { foldWord, listOptions, listWords, wordsIn } from '../../screens/option.ts';
 import type { Lint, LintRule, RuleFinding } from '../rule.ts';
 import { listInputs, tryAccept } from './answers.ts';
 import { mayHavePages } from './too-long.ts';
