@@ -25,7 +25,7 @@ import type { Audit } from '../audit/audit.ts';
 import { auditLog } from '../audit/writer.ts';
 import type { Config } from '../config/config.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
-import { type DialledFlow, dialledFlow } from '../menus/dialled.ts';
+import { type DialChoice, dialChoice } from '../menus/dialled.ts';
 import { type MenuHome, menuHome } from '../menus/home.ts';
 import { loadLintRules } from '../menus/lint-rules.ts';
 import { loadMachines } from '../menus/machines.ts';
@@ -45,7 +45,7 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis' | 'sessionCl
   readonly menuFolder: MenuFolder;
   readonly menuHome: MenuHome;
   /** What a dial starts. */
-  readonly dialled: DialledFlow;
+  readonly dialled: DialChoice;
   readonly menus: Menus;
   /** Machines of their own, beside the menus. */
   readonly machines: readonly Conversation[];
@@ -190,16 +190,9 @@ async function build(
     clock,
   });
   const ids = new Set(machines.map(({ id }) => id));
-  const dialled = dialledFlow(config.ussd);
-  const doors = lintDoors(config, dialled);
-  const home = menuHome(config);
-  const menuFolder: MenuFolder = {
-    get folder() {
-      return home.folder;
-    },
-    ...{ services: names, contracts, machines: ids, rules, doors, clock },
-    mayBeEmpty: config.studio && !config.production,
-  };
+  const { dialled, home, menuFolder } = placeMenus(config, {
+    ...{ services: names, contracts, machines: ids, rules, clock },
+  });
   const menus = await loadMenus(menuFolder, listDialled(config.ussd));
   logProblems(menus, log);
   if (menuFolder.mayBeEmpty && !menus.files.length && !machines.length)
@@ -242,6 +235,20 @@ async function build(
   });
   const own = { dialled, engine, ussd, desk, memory, services: observed };
   return { ...own, menuFolder, menuHome: home, menus, machines, alias: vault.alias, aliases: vault.aliases };
+}
+
+/** Where the menus of a configuration are, and what a dial starts. */
+function placeMenus(config: Config, parts: Pick<MenuFolder, 'services' | 'contracts' | 'machines' | 'rules' | 'clock'>) {
+  const dialled = dialChoice(config.ussd);
+  const home = menuHome(config);
+  const menuFolder: MenuFolder = {
+    get folder() {
+      return home.folder;
+    },
+    ...{ ...parts, doors: lintDoors(config, dialled) },
+    mayBeEmpty: config.studio && !config.production,
+  };
+  return { dialled, home, menuFolder };
 }
 
 interface CallerOptions extends Pick<AccountsOptions, 'vault' | 'clock'> {

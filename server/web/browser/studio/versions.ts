@@ -131,8 +131,3 @@ export function watchDisk({ flow, base, isDirty, onConflict, onNew }: DiskOption
   }
   addEventListener('focus', () => void look());
 }
-
-/** A text of the editor, with the line ends of its file. */
-export function keepLineEnds(text: string, file: EditedFile): string {
-  return file.text.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
-}

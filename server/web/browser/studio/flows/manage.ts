@@ -72,29 +72,14 @@ export function startManaging({ list, flow, isDirty, onDone }: ManageOptions): v
       alert.textContent = 'Save the changes first.';
       return;
     }
-    const to = element('input', {
-      is: {
-        value: name,
-        'aria-label': 'New name',
-        pattern: '[A-Za-z][A-Za-z0-9_\\-]{0,63}',
-        required: true,
-        maxlength: 64,
-      },
-    });
-    const form = element('form', { class: 'row small' }, [
-      to,
-      element('button', { class: 'primary', text: 'Rename', is: { type: 'submit' } }),
-      button('Cancel', () => void show()),
-    ]);
-    form.addEventListener('submit', (event) => {
-      event.preventDefault();
-      work('/rename', { flow: name, to: to.value }, async (done) => {
+    const rename = (to: string) =>
+      work('/rename', { flow: name, to }, async (done) => {
         await show(`Renamed to "${done.flow}", with all that names it.`);
         if (name === flow()) await onDone(done.flow, '');
       });
-    });
+    const form = nameForm(name, rename, () => void show());
     findRow(name).querySelector('.row')!.replaceWith(form);
-    to.select();
+    form.querySelector('input')!.select();
   }
 
   function askDelete(name: string): void {
@@ -122,3 +107,22 @@ export function startManaging({ list, flow, isDirty, onDone }: ManageOptions): v
 }
 
 const findNames = (rows: HTMLElement) => [...rows.children].map((row) => (row as HTMLElement).dataset.flow!);
+
+/** Asks for another name of a flow. */
+function nameForm(name: string, onName: (to: string) => void, onCancel: () => void): HTMLFormElement {
+  const to = element('input', {
+    is: {
+      ...{ value: name, 'aria-label': 'New name', required: true, maxlength: 64 },
+      pattern: '[A-Za-z][A-Za-z0-9_\\-]{0,63}',
+    },
+  });
+  const send = (event: Event) => {
+    event.preventDefault();
+    onName(to.value);
+  };
+  return element('form', { class: 'row small', on: { submit: send } }, [
+    to,
+    element('button', { class: 'primary', text: 'Rename', is: { type: 'submit' } }),
+    button('Cancel', onCancel),
+  ]);
+}
