@@ -190,9 +190,8 @@ async function build(
     clock,
   });
   const ids = new Set(machines.map(({ id }) => id));
-  const { dialled, home, menuFolder } = placeMenus(config, {
-    ...{ services: names, contracts, machines: ids, rules, clock },
-  });
+  const placed = placeMenus(config, { services: names, contracts, machines: ids, rules, clock });
+  const { dialled, menuFolder } = placed;
   const menus = await loadMenus(menuFolder, listDialled(config.ussd));
   logProblems(menus, log);
   if (menuFolder.mayBeEmpty && !menus.files.length && !machines.length)
@@ -210,11 +209,10 @@ async function build(
     onProblem: problemLog({ keyring, log, onFailure: options.onFailure, onProblem: (where) => onProblem?.(where) }),
   });
   const ussd = ussdService({
-    engine,
+    ...{ engine, codes: dialled.codes },
     get flow() {
       return dialled.flow;
     },
-    codes: dialled.codes,
     keyring,
     unknownSession: config.ussd.unknownSession,
     deadlineMs: config.ussd.deadlineMs,
@@ -233,8 +231,8 @@ async function build(
       log.debug('a USSD session ended: its phone has begun too many');
     },
   });
-  const own = { dialled, engine, ussd, desk, memory, services: observed };
-  return { ...own, menuFolder, menuHome: home, menus, machines, alias: vault.alias, aliases: vault.aliases };
+  const { alias, aliases } = vault;
+  return { ...placed, menus, machines, engine, ussd, desk, memory, alias, aliases, services: observed };
 }
 
 /** Where the menus of a configuration are, and what a dial starts. */
@@ -248,7 +246,7 @@ function placeMenus(config: Config, parts: Pick<MenuFolder, 'services' | 'contra
     ...{ ...parts, doors: lintDoors(config, dialled) },
     mayBeEmpty: config.studio && !config.production,
   };
-  return { dialled, home, menuFolder };
+  return { dialled, menuHome: home, menuFolder };
 }
 
 interface CallerOptions extends Pick<AccountsOptions, 'vault' | 'clock'> {
