@@ -25,7 +25,7 @@ import type { Audit } from '../audit/audit.ts';
 import { auditLog } from '../audit/writer.ts';
 import type { Config } from '../config/config.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
-import { type DialledFlow, dialledFlow } from '../menus/dialled.ts';
+import { type DialChoice, dialChoice } from '../menus/dialled.ts';
 import { type MenuHome, menuHome } from '../menus/home.ts';
 import { loadLintRules } from '../menus/lint-rules.ts';
 import { loadMachines } from '../menus/machines.ts';
@@ -45,7 +45,7 @@ export interface Host extends Pick<OpenedStores, 'places' | 'redis' | 'sessionCl
   readonly menuFolder: MenuFolder;
   readonly menuHome: MenuHome;
   /** What a dial starts. */
-  readonly dialled: DialledFlow;
+  readonly dialled: DialChoice;
   readonly menus: Menus;
   /** Machines of their own, beside the menus. */
   readonly machines: readonly Conversation[];
@@ -190,16 +190,8 @@ async function build(
     clock,
   });
   const ids = new Set(machines.map(({ id }) => id));
-  const dialled = dialledFlow(config.ussd);
-  const doors = lintDoors(config, dialled);
-  const home = menuHome(config);
-  const menuFolder: MenuFolder = {
-    get folder() {
-      return home.folder;
-    },
-    ...{ services: names, contracts, machines: ids, rules, doors, clock },
-    mayBeEmpty: config.studio && !config.production,
-  };
+  const placed = placeMenus(config, { services: names, contracts, machines: ids, rules, clock });
+  const { dialled, menuFolder } = placed;
   const menus = await loadMenus(menuFolder, listDialled(config.ussd));
   logProblems(menus, log);
   if (menuFolder.mayBeEmpty && !menus.files.length && !machines.length)
@@ -217,11 +209,10 @@ async function build(
     onProblem: problemLog({ keyring, log, onFailure: options.onFailure, onProblem: (where) => onProblem?.(where) }),
   });
   const ussd = ussdService({
-    engine,
+    ...{ engine, codes: dialled.codes },
     get flow() {
       return dialled.flow;
     },
-    codes: dialled.codes,
     keyring,
     unknownSession: config.ussd.unknownSession,
     deadlineMs: config.ussd.deadlineMs,
@@ -240,8 +231,22 @@ async function build(
       log.debug('a USSD session ended: its phone has begun too many');
     },
   });
-  const own = { dialled, engine, ussd, desk, memory, services: observed };
-  return { ...own, menuFolder, menuHome: home, menus, machines, alias: vault.alias, aliases: vault.aliases };
+  const { alias, aliases } = vault;
+  return { ...placed, menus, machines, engine, ussd, desk, memory, alias, aliases, services: observed };
+}
+
+/** Where the menus of a configuration are, and what a dial starts. */
+function placeMenus(config: Config, parts: Pick<MenuFolder, 'services' | 'contracts' | 'machines' | 'rules' | 'clock'>) {
+  const dialled = dialChoice(config.ussd);
+  const home = menuHome(config);
+  const menuFolder: MenuFolder = {
+    get folder() {
+      return home.folder;
+    },
+    ...{ ...parts, doors: lintDoors(config, dialled) },
+    mayBeEmpty: config.studio && !config.production,
+  };
+  return { dialled, menuHome: home, menuFolder };
 }
 
 interface CallerOptions extends Pick<AccountsOptions, 'vault' | 'clock'> {

@@ -13,7 +13,7 @@ interface Dialled {
   readonly codes: readonly FlowCode[];
 }
 
-export interface DialledFlow extends Dialled {
+export interface DialChoice extends Dialled {
   /** USSD_FLOW is set: only a start with another value changes it. */
   readonly isFixed: boolean;
   /** Reads the file of a folder again. Returns why what it says is not done; then the flow of before is dialled. */
@@ -26,7 +26,7 @@ export interface DialledFlow extends Dialled {
 const USUAL = 'main';
 
 /** Starts with the flow of the configuration. */
-export function dialledFlow({ flow, codes, isFlowSet }: Dialled & { readonly isFlowSet: boolean }): DialledFlow {
+export function dialChoice({ flow, codes, isFlowSet }: Dialled & { readonly isFlowSet: boolean }): DialChoice {
   let current = flow;
   return {
     get flow() {

@@ -99,41 +99,58 @@ const ENDINGS = {
 /** Whether a file of a folder of menus is part of a draft, which no server serves. */
 export const isDraftFile = (file: string) => Object.values(ENDINGS.draft).some((ending) => file.endsWith(ending));
 
-/** The files of a folder, or of a home, whose own folder is made by the first write. */
-export function flowFiles(place: string | MenuHome, isTaken: (name: string) => boolean = () => false): FlowFiles {
-  const home =
-    typeof place === 'string' ? { folder: place, target: place, open: async () => refuseInstalled(place) } : place;
-  const saves = keyedMutex(WAITING, 'saves of one flow');
+interface StagedFiles {
+  readStage(flow: string, stage: FlowStage): Promise<EditedFlow>;
+  open(flow: string): Promise<OpenedFlow>;
+  /** Throws ERR_NOT_FOUND where {@link open} finds nothing. */
+  openExisting(flow: string): Promise<OpenedFlow>;
+  writeStage(flow: string, stage: FlowStage, texts: { flow?: string; tests?: string }): Promise<void>;
+  clear(flow: string, stage: FlowStage): Promise<void>;
+}
+
+/** The files of both stages in a folder. */
+function stagedFiles(home: { readonly folder: string }): StagedFiles {
   const paths = (flow: string, stage: FlowStage) => {
     // It becomes a path: nothing but names.
     if (!FLOW_NAME.test(flow)) throw new TwinlineError('ERR_NOT_FOUND', 'There is no flow of this name.');
     const { flow: file, tests } = ENDINGS[stage];
     return { flow: join(home.folder, flow + file), tests: join(home.folder, flow + tests) };
   };
-  const readStage = async (flow: string, stage: FlowStage): Promise<EditedFlow> => {
-    const { flow: file, tests } = paths(flow, stage);
-    return { flow: await readText(file), tests: await readText(tests) };
+  const staged: StagedFiles = {
+    async readStage(flow, stage) {
+      const { flow: file, tests } = paths(flow, stage);
+      return { flow: await readText(file), tests: await readText(tests) };
+    },
+    async open(flow) {
+      const published = await staged.readStage(flow, 'published');
+      const draft = await staged.readStage(flow, 'draft');
+      return isThere(draft) ? { ...draft, stage: 'draft', published } : { ...published, stage: 'published', published };
+    },
+    async openExisting(flow) {
+      const files = await staged.open(flow);
+      if (isThere(files)) return files;
+      throw new TwinlineError('ERR_NOT_FOUND', `There is no file of the flow "${flow}".`);
+    },
+    async writeStage(flow, stage, texts) {
+      const files = paths(flow, stage);
+      // The tests first: a flow that is served was tested by them.
+      if (texts.tests !== undefined) await replaceFile(files.tests, texts.tests);
+      if (texts.flow !== undefined) await replaceFile(files.flow, texts.flow);
+    },
+    async clear(flow, stage) {
+      const files = paths(flow, stage);
+      for (const file of [files.flow, files.tests]) await rm(file, { force: true });
+    },
   };
-  const open = async (flow: string): Promise<OpenedFlow> => {
-    const published = await readStage(flow, 'published');
-    const draft = await readStage(flow, 'draft');
-    return isThere(draft) ? { ...draft, stage: 'draft', published } : { ...published, stage: 'published', published };
-  };
-  const openExisting = async (flow: string): Promise<OpenedFlow> => {
-    const files = await open(flow);
-    if (isThere(files)) return files;
-    throw new TwinlineError('ERR_NOT_FOUND', `There is no file of the flow "${flow}".`);
-  };
-  // The tests first: a flow that is served was tested by them.
-  const writeBoth = async (flow: string, stage: FlowStage, texts: { flow?: string; tests?: string }): Promise<void> => {
-    const files = paths(flow, stage);
-    if (texts.tests !== undefined) await replaceFile(files.tests, texts.tests);
-    if (texts.flow !== undefined) await replaceFile(files.flow, texts.flow);
-  };
-  const clear = async (flow: string, stage: FlowStage): Promise<void> => {
-    const files = paths(flow, stage);
-    for (const file of [files.flow, files.tests]) await rm(file, { force: true });
-  };
+  return staged;
+}
+
+/** The files of a folder, or of a home, whose own folder is made by the first write. */
+export function flowFiles(place: string | MenuHome, isTaken: (name: string) => boolean = () => false): FlowFiles {
+  const home =
+    typeof place === 'string' ? { folder: place, target: place, open: async () => refuseInstalled(place) } : place;
+  const saves = keyedMutex(WAITING, 'saves of one flow');
+  const { readStage, open, openExisting, writeStage, clear } = stagedFiles(home);
   return {
     locate: (flow) => shortenPath(join(home.target, flow + FLOW_FILE)),
     async list(stage) {
@@ -156,8 +173,8 @@ export function flowFiles(place: string | MenuHome, isTaken: (name: string) => b
         }
         await change.note?.();
         // A new draft has both, so that it stays as it is when another text is published.
-        const kept = 'stage' in present && present.stage === 'published' ? textsOf(present) : {};
-        await writeBoth(flow, stage, { ...kept, ...textsOf(change) });
+        const kept = 'stage' in present && present.stage === 'published' ? listTexts(present) : {};
+        await writeStage(flow, stage, { ...kept, ...listTexts(change) });
         return { kind: 'written' };
       }),
     publish: (flow, seen, note) =>
@@ -168,7 +185,7 @@ export function flowFiles(place: string | MenuHome, isTaken: (name: string) => b
           files.flow.hash === file && files.tests.hash === tests;
         if (!isThere(draft) || !isSeen(draft, seen.draft) || !isSeen(published, seen.published)) return false;
         await note?.();
-        await writeBoth(flow, 'published', textsOf(draft));
+        await writeStage(flow, 'published', listTexts(draft));
         await clear(flow, 'draft');
         return true;
       }),
@@ -177,7 +194,7 @@ export function flowFiles(place: string | MenuHome, isTaken: (name: string) => b
         await home.open();
         const present = await openExisting(flow);
         await note?.();
-        if (present.stage === 'published') await writeBoth(flow, 'draft', textsOf(present));
+        if (present.stage === 'published') await writeStage(flow, 'draft', listTexts(present));
         await clear(flow, 'published');
       }),
     dropDraft: (flow, note) =>
@@ -203,7 +220,7 @@ export function flowFiles(place: string | MenuHome, isTaken: (name: string) => b
           throw new TwinlineError('ERR_EXISTS', `There is a machine "${flow}" already. Choose another name.`);
         await home.open();
         await texts.note?.();
-        await writeBoth(flow, stage, { flow: texts.flow, ...(texts.tests !== '' && { tests: texts.tests }) });
+        await writeStage(flow, stage, { flow: texts.flow, ...(texts.tests !== '' && { tests: texts.tests }) });
       }),
   };
 }
@@ -211,7 +228,7 @@ export function flowFiles(place: string | MenuHome, isTaken: (name: string) => b
 const isThere = ({ flow }: EditedFlow) => flow.hash !== '';
 
 /** The texts that there are. */
-function textsOf({
+function listTexts({
   flow,
   tests,
 }: { readonly [part in keyof EditedFlow]?: { text: string; hash?: string } | undefined }) {

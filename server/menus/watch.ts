@@ -12,7 +12,7 @@ import { type JobErrors, type JobThread, jobThread } from '../config/job-thread.
 import { SERVER_LIMITS } from '../config/limits.ts';
 import type { Log } from '../telemetry/log.ts';
 import { CONTRACTS } from './contracts.ts';
-import type { DialledFlow } from './dialled.ts';
+import type { DialChoice } from './dialled.ts';
 import type { EditAnswer, EditJob } from './edits.ts';
 import { isDraftFile } from './files.ts';
 import { cutFlowName, listRefused, type MenuFolder } from './menus.ts';
@@ -34,7 +34,7 @@ export interface WatchOptions {
   readonly library: Library;
   readonly log: Log;
   /** Reads what a dial starts, after each look at the folder. @default it never changes */
-  readonly dialled?: Pick<DialledFlow, 'follow'>;
+  readonly dialled?: Pick<DialChoice, 'follow'>;
   /** Told of each flow that is served from now on. */
   readonly onServed: (flow: CompiledFlow) => void;
   /** Something was refused. */

@@ -12,7 +12,7 @@ import { html } from '../../../lib/markup.ts';
 import type { DocumentStore } from '../../../lib/store/store.ts';
 import { PAGE, PAGE_LIMITED, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../../http/common-answers.ts';
 import type { RouteGroup } from '../../http/route-table.ts';
-import type { DialledFlow } from '../../menus/dialled.ts';
+import type { DialChoice } from '../../menus/dialled.ts';
 import { flowFiles } from '../../menus/files.ts';
 import type { MenuHome } from '../../menus/home.ts';
 import type { Drawings } from '../diagram/drawings.ts';
@@ -28,7 +28,7 @@ import { STUDIO_VERSION, versions } from './versions.ts';
 export interface StudioOptions {
   /** Folder of the flows. */
   readonly home: MenuHome;
-  readonly dialled: DialledFlow;
+  readonly dialled: DialChoice;
   /** The flow that answers chats. */
   readonly chatFlow: string;
   /** Whether a save keeps a draft; else it publishes. */

@@ -61,7 +61,7 @@ export function studioPage({ flow, codes, callsServices, savesDrafts }: StudioPa
 <section id="drawing" class="card" aria-label="Drawing and form">
 <div class="row small"><h2>Drawing</h2><span id="drawn" class="quiet grow" role="status">Drawing …</span>
 <button id="smaller" type="button" aria-label="Smaller">−</button><button id="larger" type="button" aria-label="Larger">+</button></div>
-<div id="picture" tabindex="0" role="region" aria-label="Drawing of the flow: arrow keys move between screens, Enter opens the form of one"></div>
+<div id="picture" tabindex="0" role="region" aria-label="Drawing of the flow: arrow keys move between screens, Enter opens the form of one; a mouse drags an arrow to another screen"></div>
 <section id="form" aria-label="Form">
 <div class="row small"><label class="row quiet grow">Screen <select id="form-screen" class="grow"></select></label>
 <button id="form-add" type="button">Add a screen …</button>

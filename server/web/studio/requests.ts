@@ -10,7 +10,7 @@ import type { AuditAction } from '../../audit/audit.ts';
 import { readInput } from '../../http/check-input.ts';
 import { JSON_BODY_ANSWERS, jsonTypes } from '../../http/common-answers.ts';
 import type { Route, RouteAnswer } from '../../http/route-table.ts';
-import type { DialledFlow } from '../../menus/dialled.ts';
+import type { DialChoice } from '../../menus/dialled.ts';
 import type { FlowFiles } from '../../menus/files.ts';
 import type { MenuHome } from '../../menus/home.ts';
 import type { Drawings } from '../diagram/drawings.ts';
@@ -47,7 +47,7 @@ export interface StudioDeps {
   readonly recorder: Pick<ServiceRecorder, 'answers'>;
   readonly home: MenuHome;
   /** What a dial starts. */
-  readonly dialled: DialledFlow;
+  readonly dialled: DialChoice;
   /** The flow that answers chats. */
   readonly chatFlow: string;
   readonly services: Services;

@@ -256,6 +256,59 @@ test('a screen that is opened in the drawing has the focus in its form; renamed 
     await page.locator('#state', { hasText: /^Saved/ }).waitFor();
   }));
 
+/** The middle of an arrow, or of the card of a screen, in the window. */
+const middle = (page: Page, selector: string) =>
+  page.evaluate<{ x: number; y: number }>(`(() => {
+    const found = document.querySelector(${JSON.stringify(selector)});
+    const track = found.querySelector('.track');
+    const { left, top, width, height } = found.getBoundingClientRect();
+    if (!track) return { x: left + width / 2, y: top + height / 2 };
+    const at = track.getPointAtLength(track.getTotalLength() / 2);
+    const { x, y } = new DOMPoint(at.x, at.y).matrixTransform(track.getScreenCTM());
+    return { x, y };
+  })()`);
+
+test('an arrow that is dragged to another screen leads its way there, as one step of undo; of several ways the author chooses', () =>
+  withServer({}, async (server) => {
+    const { page } = await open(`${server.url}/studio#main`, { viewport: { width: 1600, height: 2600 } });
+    await page.locator('#picture .edge').first().waitFor();
+    for (let step = 0; step < 6; step++) await page.locator('#smaller').click();
+    const before = await text(page);
+    const drag = async (arrow: string, to: string, isLetGo = true) => {
+      const [from, target] = [
+        await middle(page, `#picture .edge${arrow}`),
+        await middle(page, `#picture [data-state="${to}"]`),
+      ];
+      await page.mouse.move(from.x, from.y);
+      await page.mouse.down();
+      await page.mouse.move(target.x, target.y, { steps: 4 });
+      await page.locator(`#picture .drop[data-state="${to}"]`).waitFor();
+      if (isLetGo) await page.mouse.up();
+    };
+    await drag('[data-from="preMenu"][data-to="accountMenu"]', 'information', false);
+    await page.keyboard.press('Escape');
+    await page.mouse.up();
+    assert.is(await page.locator('#picture .dragging').count(), 0);
+    assert.is(await text(page), before, 'Escape lets go of it');
+    await drag('[data-from="preMenu"][data-to="accountMenu"]', 'information');
+    const led = before.replace('"text": "Account", "to": "accountMenu"', '"text": "Account", "to": "information"');
+    assert.is.not(led, before);
+    await until('the way leads there', async () => (await text(page)) === led);
+    // Now two lines of the menu lead to one screen, by one arrow.
+    await page.locator('#picture .edge[data-from="preMenu"][data-to="accountMenu"]').waitFor({ state: 'detached' });
+    await drag('[data-from="preMenu"][data-to="information"]', 'accountMenu');
+    await page.locator('#which-way').waitFor();
+    assert.equal(await page.locator('#which-ways option').allInnerTexts(), [
+      'preMenu › “Know more”',
+      'preMenu › “Account”',
+    ]);
+    await page.locator('#which-ways').selectOption({ label: 'preMenu › “Account”' });
+    await page.locator('#which-way .primary').click();
+    await until('it is as before', async () => (await text(page)) === before);
+    await page.locator('#undo').click();
+    assert.is(await text(page), led);
+  }));
+
 const line = (words: string) => (page: Page) => page.locator('#add-line').fill(words);
 const SWAHILI = {
   pin: 'PIN yako?',

@@ -56,7 +56,7 @@ const THEME = EditorView.theme({
   '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: '"…"' },
   '.cm-deletedChunk': { backgroundColor: 'var(--removed)' },
   '.cm-changedLine': { backgroundColor: 'var(--added) !important' },
-  '.cm-changedText, .cm-deletedText': { background: 'none', textDecoration: 'underline' },
+  '.cm-changedText, .cm-deletedChunk .cm-deletedText': { background: 'none', textDecoration: 'underline' },
 });
 
 const COLOURS = HighlightStyle.define([

@@ -24,6 +24,7 @@ export function versionsPart({ draft, onRestore }: VersionsOptions): { refresh()
   const list = findElement('versions');
   const restore = findElement<HTMLButtonElement>('restore');
   const box = findElement('version-diff');
+  let listed = '';
   let chosen: RestoredVersion = { text: '', tests: '' };
 
   async function refresh(): Promise<void> {
@@ -31,6 +32,10 @@ export function versionsPart({ draft, onRestore }: VersionsOptions): { refresh()
     const { versions } = await get<{ versions: VersionEntry[] }>(`/flows/${flow}/versions`).catch(() => ({
       versions: [],
     }));
+    // What is looked at stays while nothing is new.
+    const now = JSON.stringify([flow, versions]);
+    if (now === listed) return;
+    listed = now;
     restore.hidden = true;
     box.hidden = true;
     list.replaceChildren(...versions.map((one) => element('li', {}, [button(describe(one), () => void open(one))])));
@@ -125,9 +130,4 @@ export function watchDisk({ flow, base, isDirty, onConflict, onNew }: DiskOption
     else onNew(present);
   }
   addEventListener('focus', () => void look());
-}
-
-/** A text of the editor, with the line ends of its file. */
-export function keepLineEnds(text: string, file: EditedFile): string {
-  return file.text.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
 }

@@ -32,6 +32,10 @@ export const DIALOGS = html`<dialog id="new-flow"><form method="dialog"><h2>New 
 <p id="delete-uses"></p><label>They <select id="delete-lead"></select></label>
 <p role="alert"></p>
 <p class="row"><button type="button" class="cancel">Cancel</button><button class="primary" type="submit" value="do">Delete</button></p></form></dialog>
+<dialog id="which-way" aria-labelledby="which-title"><form method="dialog"><h2 id="which-title">Lead to</h2>
+<label>Way <select id="which-ways"></select></label>
+<p role="alert"></p>
+<p class="row"><button type="button" class="cancel">Cancel</button><button class="primary" type="submit" value="do">Lead it there</button></p></form></dialog>
 <dialog id="all-flows" class="large" aria-labelledby="all-title"><h2 id="all-title">Flows</h2>
 <p id="dial-fixed" class="quiet">USSD_FLOW names the flow that a dial starts; it is changed there.</p>
 <p id="flows-notice" role="alert"></p>

@@ -38,23 +38,14 @@ export function startManaging({ list, flow, isDirty, onDone }: ManageOptions): v
     });
   };
 
-  function drawRow(one: ListedFlow, listed: Listed): HTMLElement {
-    const name = one.flow;
-    const isServed = one.version !== undefined;
-    const open = button(name, () => {
-      dialog.close();
-      void onDone(name, '');
+  const drawRow = (one: ListedFlow, listed: Listed) =>
+    flowRow(one, listed, {
+      open(name) {
+        dialog.close();
+        void onDone(name, '');
+      },
+      ...{ dial, takeBack, rename: askName, remove: askDelete },
     });
-    return element('li', { is: { 'data-flow': name } }, [
-      element('p', {}, [open, element('span', { class: 'quiet', text: describeFlow(one, listed).slice(name.length) })]),
-      element('p', { class: 'row small' }, [
-        isServed && !listed.isDialFixed && listed.dialled !== name && button('Dial this one', () => dial(name)),
-        button('Rename …', () => askName(name)),
-        isServed && listed.dialled !== name && button('Take back', () => takeBack(name)),
-        button('Delete …', () => askDelete(name)),
-      ]),
-    ]);
-  }
 
   const dial = (name: string) =>
     work('/dialled', { flow: name }, () =>
@@ -72,29 +63,14 @@ export function startManaging({ list, flow, isDirty, onDone }: ManageOptions): v
       alert.textContent = 'Save the changes first.';
       return;
     }
-    const to = element('input', {
-      is: {
-        value: name,
-        'aria-label': 'New name',
-        pattern: '[A-Za-z][A-Za-z0-9_\\-]{0,63}',
-        required: true,
-        maxlength: 64,
-      },
-    });
-    const form = element('form', { class: 'row small' }, [
-      to,
-      element('button', { class: 'primary', text: 'Rename', is: { type: 'submit' } }),
-      button('Cancel', () => void show()),
-    ]);
-    form.addEventListener('submit', (event) => {
-      event.preventDefault();
-      work('/rename', { flow: name, to: to.value }, async (done) => {
+    const rename = (to: string) =>
+      work('/rename', { flow: name, to }, async (done) => {
         await show(`Renamed to "${done.flow}", with all that names it.`);
         if (name === flow()) await onDone(done.flow, '');
       });
-    });
+    const form = nameForm(name, rename, () => void show());
     findRow(name).querySelector('.row')!.replaceWith(form);
-    to.select();
+    form.querySelector('input')!.select();
   }
 
   function askDelete(name: string): void {
@@ -112,13 +88,65 @@ export function startManaging({ list, flow, isDirty, onDone }: ManageOptions): v
 
   const findRow = (name: string) => rows.querySelector<HTMLElement>(`[data-flow="${CSS.escape(name)}"]`)!;
 
-  function drawDeleted({ id, name = '', at, by }: VersionEntry): HTMLElement {
-    const restore = button('Restore', () => work('/restore', { version: id }, () => show(`"${name}" is there again.`)));
-    const words = `${name} · deleted by ${by}, ${new Date(at).toLocaleString()} `;
-    return element('li', { class: 'row small' }, [element('span', { class: 'grow', text: words }), restore]);
-  }
+  const drawDeleted = (version: VersionEntry) =>
+    deletedRow(version, () =>
+      work('/restore', { version: version.id }, () => show(`"${version.name}" is there again.`)),
+    );
 
   findElement('manage').addEventListener('click', () => void show().then(() => dialog.showModal()));
 }
 
 const findNames = (rows: HTMLElement) => [...rows.children].map((row) => (row as HTMLElement).dataset.flow!);
+
+type FlowAct = 'open' | 'dial' | 'rename' | 'takeBack' | 'remove';
+
+/** A flow, and what can be done with it. */
+function flowRow(
+  one: ListedFlow,
+  listed: Listed,
+  acts: { readonly [act in FlowAct]: (flow: string) => void },
+): HTMLElement {
+  const { flow, version } = one;
+  const isOther = version !== undefined && listed.dialled !== flow;
+  const act = (words: string, name: FlowAct) => button(words, () => acts[name](flow));
+  return element('li', { is: { 'data-flow': flow } }, [
+    element('p', {}, [
+      act(flow, 'open'),
+      element('span', { class: 'quiet', text: describeFlow(one, listed).slice(flow.length) }),
+    ]),
+    element('p', { class: 'row small' }, [
+      isOther && !listed.isDialFixed && act('Dial this one', 'dial'),
+      act('Rename …', 'rename'),
+      isOther && act('Take back', 'takeBack'),
+      act('Delete …', 'remove'),
+    ]),
+  ]);
+}
+
+/** A flow that was deleted. */
+function deletedRow({ name = '', at, by }: VersionEntry, onRestore: () => void): HTMLElement {
+  const words = `${name} · deleted by ${by}, ${new Date(at).toLocaleString()} `;
+  return element('li', { class: 'row small' }, [
+    element('span', { class: 'grow', text: words }),
+    button('Restore', onRestore),
+  ]);
+}
+
+/** Asks for another name of a flow. */
+function nameForm(name: string, onName: (to: string) => void, onCancel: () => void): HTMLFormElement {
+  const to = element('input', {
+    is: {
+      ...{ value: name, 'aria-label': 'New name', required: true, maxlength: 64 },
+      pattern: '[A-Za-z][A-Za-z0-9_\\-]{0,63}',
+    },
+  });
+  const send = (event: Event) => {
+    event.preventDefault();
+    onName(to.value);
+  };
+  return element('form', { class: 'row small', on: { submit: send } }, [
+    to,
+    element('button', { class: 'primary', text: 'Rename', is: { type: 'submit' } }),
+    button('Cancel', onCancel),
+  ]);
+}

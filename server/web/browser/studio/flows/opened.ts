@@ -1,9 +1,8 @@
 // The files of the open flow as they were read, beside the texts in the editor.
 
-import type { OpenedFlow } from '../../../../menus/files.ts';
+import type { EditedFile, OpenedFlow } from '../../../../menus/files.ts';
 import { findElement } from '../../element.ts';
 import type { EditedDocument, Editor } from '../editor.ts';
-import { keepLineEnds } from '../versions.ts';
 
 /** The files, and the path of what callers get. */
 export type OpenedFiles = OpenedFlow & { readonly file: string };
@@ -59,4 +58,9 @@ export function openedPart(editor: Editor, savesDrafts: boolean): OpenedPart {
     },
   };
   return part;
+}
+
+/** A text of the editor, with the line ends of its file. */
+function keepLineEnds(text: string, file: EditedFile): string {
+  return file.text.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
 }

@@ -3,6 +3,7 @@
 import type { Problem } from '../../../../../lib/flow/format/problem.ts';
 import { findElement } from '../../element.ts';
 import { type DrawnFlow, drawingPart } from '../drawing.ts';
+import { redirector, startDragging } from './dragging.ts';
 import { type FormOptions, formPart } from './form.ts';
 
 export interface BuildOptions extends Omit<FormOptions, 'onSelect'> {
@@ -42,6 +43,11 @@ export function buildPart({ findOffset, ...options }: BuildOptions): BuildPart {
       if (offset !== undefined) editor.look(offset);
     },
   });
+  const lead = redirector({
+    draft: () => ({ flow: options.flow(), text: editor.text('flow') }),
+    ...{ operate: form.operate, tell: options.tell },
+  });
+  startDragging(findElement('picture'), (arrow) => void lead(arrow));
   const isShown = () => findElement('drawing').checkVisibility();
   return {
     draw: drawing.draw,

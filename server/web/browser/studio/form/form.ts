@@ -28,6 +28,7 @@ export interface FormPart {
   /** The selected screen; undefined for the flow around them. */
   readonly screen: string | undefined;
   select(screen: string | undefined): void;
+  readonly operate: ReturnType<typeof operator>;
   /** Moves the focus to the form. */
   focus(): void;
   /** Makes it anew after a change of the text. */
@@ -110,7 +111,7 @@ export function formPart({ editor, flow, onSelect, onText, tell }: FormOptions):
     get screen() {
       return screen;
     },
-    select,
+    ...{ select, operate },
     focus: () => fields.querySelector<HTMLElement>('textarea, input, select')?.focus(),
     refresh,
     problems(next) {
