@@ -1,4 +1,4 @@
-// A fetch for hosts named by the operator: no redirects, and bounds on stalls, line length and total size.
+// Requests to hosts named by the operator: no redirects, and bounds on stalls, line length and total size.
 
 import type { Clock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
@@ -14,44 +14,113 @@ export interface FetchBounds {
   readonly lineBytes: number;
 }
 
+/** An answer whose body arrives within the bounds; iterating it once reads it, and leaving the iteration closes the connection. */
+export interface BoundedAnswer extends Pick<Response, 'ok' | 'status' | 'statusText' | 'headers' | 'text'> {
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
 /**
- * A fetch that rejects with ERR_TIMEOUT or ERR_SERVICE when a bound is exceeded, also while the body is read. Messages
+ * A request that rejects with ERR_TIMEOUT or ERR_SERVICE when a bound is exceeded, also while the body is read. Messages
  * never contain the address. Redirects fail, because the credentials of a request are meant for one host.
  */
+export function boundedRequest(bounds: FetchBounds): (...request: Parameters<typeof fetch>) => Promise<BoundedAnswer> {
+  return async (input, init) => {
+    const { answer, pieces } = await begin(bounds, input, init);
+    const { ok, status, statusText, headers } = answer;
+    return { ok, status, statusText, headers, body: pieces, text: () => readText(pieces) };
+  };
+}
+
+/** The same as a `fetch`, for libraries that ask for one. Through a stream of the web, a chunk costs twice as much. */
 export function boundedFetch(bounds: FetchBounds): typeof fetch {
-  const { clock, headersMs, stallMs } = bounds;
-  return async (input, init = {}) => {
-    const over = new AbortController();
-    const { signal } = init;
-    const stop = () => over.abort(signal?.reason);
-    if (signal?.aborted) stop();
-    signal?.addEventListener('abort', stop, { once: true });
-    const forget = () => signal?.removeEventListener('abort', stop);
-    const inTime = async <T>(ms: number, work: Promise<T>): Promise<T> => {
-      const done = new AbortController();
-      void clock.wait(ms, done.signal).then(() => done.signal.aborted || over.abort(tooLate(ms)));
-      return work.finally(() => done.abort());
-    };
-    try {
-      const answer = await inTime(
-        headersMs,
-        fetch(input, { ...init, headers: traceHeaders(init.headers), signal: over.signal, redirect: 'manual' }),
-      );
-      if (answer.status >= 300 && answer.status < 400) throw redirectError(answer.status);
-      const { body, status, statusText, headers } = answer;
-      if (!body) {
-        forget();
-        return answer;
-      }
-      const reader = body.getReader();
-      const take = () => inTime(stallMs, reader.read());
-      const end = (reason: unknown) => over.abort(reason);
-      return new Response(countStream(bounds, { take, end, forget }), { status, statusText, headers });
-    } catch (error) {
-      forget();
-      over.abort(error);
-      throw error;
+  return async (input, init) => {
+    const { answer, pieces, end } = await begin(bounds, input, init);
+    if (!answer.body) return answer;
+    const { status, statusText, headers } = answer;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          const { done, value } = await pieces.next();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        },
+        cancel: (reason) => end(reason ?? new DOMException('The body was cancelled.', 'AbortError')),
+      },
+      { highWaterMark: 0 },
+    );
+    return new Response(body, { status, statusText, headers });
+  };
+}
+
+async function begin(bounds: FetchBounds, input: Parameters<typeof fetch>[0], init: RequestInit = {}) {
+  const over = new AbortController();
+  const { signal } = init;
+  const stop = () => over.abort(signal?.reason);
+  if (signal?.aborted) stop();
+  signal?.addEventListener('abort', stop, { once: true });
+  const watch = stallWatch(bounds.clock, (ms) => over.abort(tooLate(ms)));
+  const forget = () => {
+    watch.end();
+    signal?.removeEventListener('abort', stop);
+  };
+  const end = (reason: unknown) => {
+    forget();
+    over.abort(reason);
+  };
+  try {
+    const headers = traceHeaders(init.headers);
+    const request = fetch(input, { ...init, headers, signal: over.signal, redirect: 'manual' });
+    const answer = await watch.during(request, bounds.headersMs);
+    watch.end();
+    if (answer.status >= 300 && answer.status < 400) throw redirectError(answer.status);
+    const reader = answer.body?.getReader();
+    if (!reader) forget();
+    const take = () => watch.during(reader!.read(), bounds.stallMs);
+    return { answer, end, pieces: readPieces(bounds, { take: reader && take, end, forget }) };
+  } catch (error) {
+    end(error);
+    throw error;
+  }
+}
+
+/** Tells when work takes too long. One wait serves all chunks of a body: a timer and a signal for each cost more than reading it. */
+function stallWatch(clock: Clock, onStall: (ms: number) => void) {
+  let over = new AbortController();
+  let limit = 0;
+  let since: number | undefined;
+
+  async function look(ms: number, { signal }: AbortController): Promise<void> {
+    for (let left = ms; left > 0; ) {
+      await clock.wait(left, signal);
+      if (signal.aborted) return;
+      // Nobody waits: the next piece of work begins to look again.
+      if (since === undefined) return end();
+      left = since + ms - clock.monotonic();
     }
+    onStall(ms);
+  }
+
+  function end(): void {
+    limit = 0;
+    over.abort('over');
+  }
+
+  return {
+    async during<T>(work: Promise<T>, ms: number): Promise<T> {
+      since = clock.monotonic();
+      if (ms !== limit) {
+        end();
+        over = new AbortController();
+        limit = ms;
+        void look(ms, over);
+      }
+      try {
+        return await work;
+      } finally {
+        since = undefined;
+      }
+    },
+    end,
   };
 }
 
@@ -62,45 +131,44 @@ function traceHeaders(init: RequestInit['headers']): Headers {
 }
 
 interface BodySource {
-  readonly take: () => Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+  /** Undefined where there is no body. */
+  readonly take: (() => Promise<{ done: boolean; value?: Uint8Array | undefined }>) | undefined;
   readonly end: (reason: unknown) => void;
   readonly forget: () => void;
 }
 
 // Pull-based, so that a slow consumer does not trigger the stall timeout.
-function countStream({ bytes, lineBytes }: FetchBounds, { take, end, forget }: BodySource): ReadableStream<Uint8Array> {
+async function* readPieces({ bytes, lineBytes }: FetchBounds, { take, end, forget }: BodySource) {
   let total = 0;
   let line = 0;
-  const count = (piece: Uint8Array): void => {
-    total += piece.length;
-    const newline = piece.lastIndexOf(10);
-    line = newline < 0 ? line + piece.length : piece.length - newline - 1;
-    if (total > bytes) throw tooMuch(`more than ${bytes} bytes`);
-    if (line > lineBytes) throw tooMuch(`a line of more than ${lineBytes} bytes`);
-  };
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await take();
-          if (value) count(value);
-          if (value) controller.enqueue(value);
-          if (!done) return;
-          forget();
-          controller.close();
-        } catch (error) {
-          forget();
-          end(error);
-          throw error;
-        }
-      },
-      cancel(reason) {
-        forget();
-        end(reason ?? new DOMException('The body was cancelled.', 'AbortError'));
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  let isOver = false;
+  try {
+    while (take) {
+      const { done, value } = await take();
+      if (done) break;
+      const newline = value!.lastIndexOf(10);
+      line = newline < 0 ? line + value!.length : value!.length - newline - 1;
+      total += value!.length;
+      if (total > bytes) throw tooMuch(`more than ${bytes} bytes`);
+      if (line > lineBytes) throw tooMuch(`a line of more than ${lineBytes} bytes`);
+      yield value!;
+    }
+    isOver = true;
+    forget();
+  } catch (error) {
+    isOver = true;
+    end(error);
+    throw error;
+  } finally {
+    if (!isOver) end('left');
+  }
+}
+
+async function readText(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const piece of pieces) text += decoder.decode(piece, { stream: true });
+  return text + decoder.decode();
 }
 
 function redirectError(status: number): TwinlineError {

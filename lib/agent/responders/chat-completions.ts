@@ -6,7 +6,7 @@ import type { Clock } from '../../clock.ts';
 import { TwinlineError } from '../../errors.ts';
 import { readEvents } from '../../event-stream.ts';
 import { isObject } from '../../given.ts';
-import { boundedFetch } from '../../http/bounded-fetch.ts';
+import { type BoundedAnswer, boundedRequest } from '../../http/bounded-fetch.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { AGENT_LIMITS } from '../limits.ts';
 import {
@@ -28,7 +28,7 @@ export interface ModelEndpoint {
 /** A model of an endpoint. */
 export function chatCompletions(endpoint: ModelEndpoint, modelId: string, clock: Clock): LanguageModel {
   const { url, headers } = endpointRequest(endpoint, '/chat/completions');
-  const fetch = boundedFetch({
+  const ask = boundedRequest({
     clock,
     headersMs: AGENT_LIMITS.modelAnswerMs,
     stallMs: AGENT_LIMITS.modelStallMs,
@@ -45,12 +45,10 @@ export function chatCompletions(endpoint: ModelEndpoint, modelId: string, clock:
       stream_options: { include_usage: true },
     });
     const requestHeaders = { ...headers, 'content-type': 'application/json' };
-    const answer = await fetch(url, { method: 'POST', headers: requestHeaders, body, signal }).catch(
-      (error: unknown) => {
-        const isOurs = error instanceof TwinlineError || signal.aborted || hasOurs(error);
-        throw isOurs ? error : new ModelCallError('The connection failed.', { kind: 'network', isRetryable: true });
-      },
-    );
+    const answer = await ask(url, { method: 'POST', headers: requestHeaders, body, signal }).catch((error: unknown) => {
+      const isOurs = error instanceof TwinlineError || signal.aborted || hasOurs(error);
+      throw isOurs ? error : new ModelCallError('The connection failed.', { kind: 'network', isRetryable: true });
+    });
     if (!answer.ok) throw await refusal(answer);
     return { stream: readAnswer(answer) };
   }
@@ -70,7 +68,7 @@ export function endpointRequest({ baseUrl, apiKey }: ModelEndpoint, path: string
   return { url, headers: { ...(authorization !== undefined && { authorization }) } };
 }
 
-async function refusal(answer: Response): Promise<ModelCallError> {
+async function refusal(answer: BoundedAnswer): Promise<ModelCallError> {
   const { status } = answer;
   return new ModelCallError(`It answered ${status}.`, {
     statusCode: status,
@@ -141,8 +139,10 @@ interface WireCall {
 
 type Fields = { readonly [field: string]: unknown };
 
+type ModelAnswer = Pick<Response, 'headers' | 'text'> & { readonly body: AsyncIterable<Uint8Array> | null };
+
 /** The parts of an answer. Throws when it is an error, or ends before its end. */
-export async function* readAnswer(answer: Response): AsyncGenerator<StreamPart> {
+export async function* readAnswer(answer: ModelAnswer): AsyncGenerator<StreamPart> {
   const isDocument = /^(application\/json|text\/html)/i.test(answer.headers.get('content-type') ?? '');
   const document = isDocument ? await answer.text() : undefined;
   // Some proxies call events JSON.

@@ -2,13 +2,14 @@
 
 import { getLastVersion } from 'lmdb';
 import type { Clock } from '../../clock.ts';
+import type { WrittenFrames } from '../log/follow.ts';
 import type { LogHead } from '../log-rules.ts';
 import { type Environment, openEnvironment, splitTimeKey, TABLE, type Table, timeKey } from './tables.ts';
 
 /** What a change does: a new head and rows, or nothing, and its answer. */
 export type LogChange<T> = { readonly answer: T } & (
   | { readonly head?: undefined }
-  | { readonly head: Changes; write?(id: string): void }
+  | { readonly head: Changes; write?(id: string): void; readonly written?: WrittenFrames }
 );
 type Changes = Omit<StoredHead, 'id' | 'filed'>;
 
@@ -17,7 +18,7 @@ export interface LogWriterOptions {
   /** Throws when the store is closed. */
   readonly check: () => void;
   /** Told after every change. */
-  readonly changed: (log: string) => void;
+  readonly changed: (log: string, written?: WrittenFrames) => void;
 }
 
 export interface LogWriter {
@@ -58,9 +59,9 @@ export function logWriter(tables: LogTables & Environment, { clock, check, chang
       check();
       const { answer, ...todo } = decide(requireLiving(entry));
       if (todo.head) {
-        const { head, write } = todo;
+        const { head, write, written } = todo;
         if (await put(log, entry, { head, write: write ?? (() => {}) })) {
-          changed(log);
+          changed(log, written);
           return answer;
         }
       } else if (isLatest) return answer;

@@ -18,13 +18,22 @@ export interface FollowSource {
 
 export interface Followers {
   readonly follow: LogStore['follow'];
-  /** The log has changed: wakes who waits for it. */
-  wakeFollowers(log: string): void;
+  /**
+   * The log has changed: wakes who waits for it. `page`: the frames after `after` that were just written for good, and where the log
+   * ends; those who wait for exactly these need not read them again.
+   */
+  wakeFollowers(log: string, written?: WrittenFrames): void;
   /** Wakes everybody; the reads of a closed store tell them. */
   close(): void;
 }
 
 type LogProgress = Pick<LogPage, 'last' | 'ended' | 'expiresAt'>;
+
+/** Frames as a read would give them. */
+export interface WrittenFrames {
+  readonly after: number;
+  readonly page: LogPage;
+}
 
 /** One log that is followed. */
 interface Topic {
@@ -36,6 +45,8 @@ interface Topic {
   readonly reads: Map<string, SharedRead>;
   watching: Promise<() => void> | undefined;
   seen: LogProgress | undefined;
+  /** What the last wake-up was about, if it was about frames written here. */
+  written: WrittenFrames | undefined;
 }
 
 interface SharedRead {
@@ -57,7 +68,7 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
 
   function join(log: string): Topic {
     const fresh = { log, followers: 0, news: 0, sleeping: new Set<() => void>(), reads: new Map() };
-    const topic = topics.get(log) ?? { ...fresh, watching: undefined, seen: undefined };
+    const topic = topics.get(log) ?? { ...fresh, watching: undefined, seen: undefined, written: undefined };
     topics.set(log, topic);
     topic.followers++;
     looking ??= setInterval(lookAround, lookMs);
@@ -74,8 +85,9 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
     looking = undefined;
   }
 
-  function wake(topic: Topic): void {
+  function wake(topic: Topic, written?: WrittenFrames): void {
     topic.news++;
+    topic.written = written;
     const sleeping = [...topic.sleeping];
     topic.sleeping.clear();
     for (const rise of sleeping) rise();
@@ -107,7 +119,8 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
     const place = `${options.after}/${options.limit}`;
     const under = topic.reads.get(place);
     if (under) return under;
-    const reading: SharedRead = { news: topic.news, page: watchTopic(topic).then(() => read(topic.log, options)) };
+    const page = findWritten(topic, options) ?? watchTopic(topic).then(() => read(topic.log, options));
+    const reading: SharedRead = { news: topic.news, page };
     const done = () => void topic.reads.delete(place);
     topic.reads.set(place, reading);
     reading.page.then((page) => {
@@ -115,6 +128,11 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
       done();
     }, done);
     return reading;
+  }
+
+  function findWritten({ written }: Topic, { after, limit }: Required<ReadOptions>): Promise<LogPage> | undefined {
+    if (written?.after !== after || written.page.frames.length > limit || isClosed) return undefined;
+    return written.page.expiresAt > clock.now() ? Promise.resolve(written.page) : undefined;
   }
 
   function watchTopic(topic: Topic): Promise<unknown> {
@@ -180,9 +198,9 @@ export function followers({ clock, read, watch, look, lookMs = LOOK_MS }: Follow
 
   return {
     follow,
-    wakeFollowers(log) {
+    wakeFollowers(log, written) {
       const topic = topics.get(log);
-      if (topic) wake(topic);
+      if (topic) wake(topic, written);
     },
     close() {
       isClosed = true;
