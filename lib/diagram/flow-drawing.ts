@@ -2,6 +2,7 @@
 
 import { findExitScreen } from '../flow/format/flow.ts';
 import type { CompiledFlow } from '../flow/run/compile.ts';
+import { RESUME } from '../flow/run/keeping.ts';
 import { screenKeys } from '../flow/run/page.ts';
 import type { ScreenNode } from '../flow/run/scope.ts';
 import { findKind, isInteractive } from '../flow/screens/kinds.ts';
@@ -9,11 +10,14 @@ import { arrowKey, type Chip, type DiagramState, type Drawing, groupArrows, type
 import { screenLines, screenSteps } from './screens.ts';
 
 const GOODBYE = '$goodbye';
+/** Of screens that no author has named. */
+const TITLES: { readonly [path: string]: string } = { [GOODBYE]: 'Goodbye', [RESUME]: 'After a cut' };
 
 /** Draws a flow, and beside it the flows that are called, each once and in a frame of its own. */
 export function flowDrawing({ flow, screens }: CompiledFlow): Drawing {
   const nodes = [...screens.values()].filter((node) => node.path !== GOODBYE || hasExit(screens));
-  const steps = nodes.flatMap(screenSteps);
+  // Where a caller goes on is not known here.
+  const steps = nodes.filter(({ path }) => path !== RESUME).flatMap(screenSteps);
   const { drawn, chipped } = splitSteps(steps);
   const starts = nodes.filter(({ prefix, path, scope }) => path === prefix + scope.flow.start);
   const calls = nodes.flatMap(({ path, screen }) =>
@@ -45,7 +49,7 @@ export function flowDrawing({ flow, screens }: CompiledFlow): Drawing {
 const frame = (id: string, title: string): DiagramState => ({ id, kind: 'flow', title, lines: [], chips: [] });
 
 function describeScreen({ path, prefix, screen, scope }: ScreenNode): Omit<DiagramState, 'chips'> {
-  const title = path === GOODBYE ? 'Goodbye' : path.slice(prefix.length);
+  const title = TITLES[path] ?? path.slice(prefix.length);
   const lines = screenLines(scope.flow, screen);
   return { id: path, kind: screen.type, title, lines, ...(prefix !== '' && { parent: prefix }) };
 }

@@ -55,6 +55,20 @@ export interface ShownForms {
   reply?(view: View): string;
 }
 
+/** How a session that was cut is continued at the next dial. */
+export interface Resuming {
+  /** Milliseconds after the last reply for which it can be. */
+  readonly ms: number;
+  /** The state that asks the caller whether to go on. */
+  readonly asks: string;
+  /** The context there, from what the machine begins with. */
+  context(input: JsonObject): JsonObject;
+  /** What the caller answers there; undefined when it is no answer. */
+  answer(event: EventObject | string | undefined): 'yes' | 'no' | undefined;
+  /** Whether a session is never continued after this event: a secret was taken. */
+  locks(state: StateValue, event: EventObject): boolean;
+}
+
 /** What a conversation keeps of a caller between sessions. */
 export interface Keeping {
   /** The kept variables in a context of the machine, by name; null for one without a value. */
@@ -65,6 +79,8 @@ export interface Keeping {
   lifetime(name: string): number;
   /** Whether the variable of this name may hold the value: what an earlier version has kept may be of another kind. */
   fits(name: string, value: Json): boolean;
+  /** @default a session that was cut is not continued */
+  readonly resume?: Resuming;
 }
 
 /** What the engine must know to keep one kind of conversation. Everything here is pure. */

@@ -12,6 +12,7 @@ import type { AtRest } from './machine/transition.ts';
 import { sessionTtlMs } from './session/commit.ts';
 import { type Live, openReply, openStored, sealRecord } from './session/open.ts';
 import { encodeRecord, type SessionRecord } from './session/record.ts';
+import { isResumable } from './session/resume.ts';
 import { keepForTasks, nextTaskAt } from './session/tasks.ts';
 
 /** A session as those see it who only look. */
@@ -28,6 +29,8 @@ export interface SessionView {
   readonly reply: string;
   /** It takes no input any more; its variables are gone. It is kept for retries, for ENGINE_LIMITS.endedSessionSeconds. */
   readonly ended: boolean;
+  /** The caller may go on with it at the next dial. */
+  readonly isResumable: boolean;
 }
 
 /**
@@ -48,7 +51,9 @@ export async function viewSession(engine: Engine, key: string): Promise<SessionV
   const { conversation, version, turn, startedAt, rest, door } = session.record;
   const reply = openReply(engine, key, session.stored);
   if (typeof reply === 'string') return undefined;
-  return { conversation, version, turn, startedAt, rest, door, reply: reply.text, ended: session.kind === 'ended' };
+  const ended = session.kind === 'ended';
+  const canGoOn = !ended && isResumable(session.record, engine.clock.now());
+  return { conversation, version, turn, startedAt, rest, door, reply: reply.text, ended, isResumable: canGoOn };
 }
 
 /** The same as {@link viewSession}, of living sessions only. */
@@ -58,7 +63,7 @@ export async function viewLiving(engine: Engine, key: string): Promise<SessionVi
 }
 
 /** A living session as those may see it who watch: private values are masked. */
-export interface ShownSession extends Omit<SessionView, 'reply' | 'ended'> {
+export interface ShownSession extends Omit<SessionView, 'reply' | 'ended' | 'isResumable'> {
   /** What was answered last. */
   reply(): string;
 }

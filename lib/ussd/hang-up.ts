@@ -9,7 +9,8 @@ import type { UssdRequest } from './request.ts';
 
 /** A telecom gateway says that the caller has hung up. */
 export async function hangUp(engine: Engine, key: string, request: UssdRequest): Promise<UssdReply> {
-  await endLive(engine, key, (session) => mayEnd(session, request));
+  // One that its caller may go on with at the next dial stays until then.
+  await endLive(engine, key, (session) => mayEnd(session, request) && !session.isResumable);
   return NOTHING;
 }
 

@@ -13,6 +13,8 @@ export interface TurnMemory {
   values: JsonObject;
   /** Names of those that this turn has written. */
   readonly written: string[];
+  /** The key of a session that is to be noted as the last one of the caller. */
+  session?: string | undefined;
 }
 
 /** Whose memory a session of this conversation has; undefined when nothing is kept of it. */
@@ -25,7 +27,10 @@ export function findOwner(
   return { phoneNumber, conversation: id, ...(simulated === true && { simulated }) };
 }
 
-/** What a session begins with: what is kept of its caller, where that fits, under what its door gives. Rejects with ERR_STORE. */
+/**
+ * What a session begins with: what is kept of its caller, where that fits, under what its door gives; and the session that the caller began
+ * last. Rejects with ERR_STORE.
+ */
 export async function recallInput(
   engine: Engine,
   key: string,
@@ -34,14 +39,14 @@ export async function recallInput(
     owner,
     input = {},
   }: { conversation: Conversation; owner: MemoryOwner; input?: JsonObject | undefined },
-): Promise<JsonObject> {
-  const { values } = await engine.memory!.recall(owner);
+): Promise<{ readonly input: JsonObject; readonly session: string | undefined }> {
+  const { values, session } = await engine.memory!.recall(owner);
   const { fits } = conversation.keeping!;
   const names = Object.keys(values);
   const misfits = names.filter((name) => !fits(name, values[name]!));
   if (misfits.length) engine.onProblem?.({ key, reason: 'memory', variables: misfits });
   const fitting = names.filter((name) => !misfits.includes(name)).map((name) => [name, values[name]!] as const);
-  return { ...Object.fromEntries(fitting), ...input };
+  return { input: { ...Object.fromEntries(fitting), ...input }, session };
 }
 
 /** The memory of a turn, of which `values` are what is kept. Those that were `rewritten` by a try in vain are written again. */
@@ -61,9 +66,11 @@ export async function keepChanges(engine: Engine, { conversation, memory, contex
   const { read, lifetime } = conversation.keeping!;
   const values = read(context);
   const changed = Object.keys(values).filter((name) => !isSame(values[name], memory.values[name]));
-  if (!changed.length) return;
+  const { session } = memory;
+  if (!changed.length && session === undefined) return;
   const changes = changed.map((name) => [name, { value: values[name]!, ms: lifetime(name) }] as const);
-  await engine.memory!.remember(memory.owner, { values: Object.fromEntries(changes) });
+  await engine.memory!.remember(memory.owner, { values: Object.fromEntries(changes), session });
+  memory.session = undefined;
   memory.written.push(...changed);
   memory.values = values;
 }

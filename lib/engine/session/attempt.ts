@@ -7,12 +7,15 @@ import type { Json } from '../../json/json.ts';
 import { checkPayload } from '../../json/lossless.ts';
 import { retryDelay } from '../../retry.ts';
 import type { CallOutcome } from '../calls.ts';
+import type { Conversation } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import type { Completion } from '../later.ts';
 import { findOwner, recallInput, type TurnMemory, turnMemory } from '../memory/keeping.ts';
+import type { MemoryOwner } from '../memory/memory.ts';
 import { type Live, type OpenedSession, openStored } from './open.ts';
 import { beginWork, resumeWork } from './open-work.ts';
 import type { SessionRecord } from './record.ts';
+import { askWhether, canResume, isAsking, takeOver } from './resume.ts';
 import { type Attempt, type Background, continueInBackground, repeatReply, type Turn, takeInputs } from './run.ts';
 import type { Again } from './settle.ts';
 import { hasDueTask, makeDueTasks } from './tasks.ts';
@@ -83,17 +86,13 @@ function takeAttempt(
       const conversation = engine.library.current(decision.conversation);
       const owner = conversation && findOwner(engine, conversation, decision.door ?? {});
       if (!owner) return beginSession(engine, attempt, { session, decision });
-      return recallInput(engine, key, { conversation, owner, input: decision.input }).then((input) => {
-        const memory = turnMemory(owner, conversation.keeping!.begin(input), attempt.rewritten);
-        return beginSession(engine, attempt, { session, decision: { ...decision, input }, memory });
-      });
+      return beginRemembered(engine, attempt, { session, decision, conversation, owner });
     }
     case 'input': {
       if (session.kind !== 'live') return refuseWithoutSession(session);
-      const work = resumeWork(engine, key, session, attempt.rewritten);
-      work.door = decision.door ?? work.door;
+      if (isAsking(session)) return answerQuestion(engine, attempt, session, decision);
       const inputs = attempt.isDropped ? [] : [decision.input];
-      return runTurn(engine, attempt, { opened: session, work, inputs, deliverLater });
+      return goOn(engine, attempt, { session, decision, inputs });
     }
   }
 }
@@ -109,6 +108,79 @@ function beginSession(engine: Engine, attempt: Attempt, { session, decision, mem
   const work = beginWork(engine, attempt.key, { ...decision, ...(after && { after }), memory });
   work.door = decision.door ?? {};
   return runTurn(engine, attempt, { opened: session, work, inputs: decision.inputs ?? [], deliverLater });
+}
+
+interface GoingOn {
+  readonly session: Live;
+  readonly decision: Decision & { readonly kind: 'input' };
+  readonly inputs: readonly Json[];
+  /** Its own key, when it becomes the last session of its caller. */
+  readonly noted?: string | undefined;
+  readonly isLate?: boolean;
+}
+
+function goOn(engine: Engine, attempt: Attempt, { session, decision, inputs, noted, isLate = false }: GoingOn) {
+  const work = resumeWork(engine, attempt.key, session, attempt.rewritten);
+  work.door = decision.door ?? work.door;
+  if (work.memory && noted !== undefined) work.memory.session = noted;
+  return runTurn(engine, attempt, { opened: session, work, inputs, isLate, deliverLater });
+}
+
+interface Remembered extends Beginning {
+  readonly conversation: Conversation;
+  readonly owner: MemoryOwner;
+}
+
+async function beginRemembered(
+  engine: Engine,
+  attempt: Attempt,
+  { session, decision, conversation, owner }: Remembered,
+): Promise<TurnResult | Again> {
+  const { key } = attempt;
+  const { keeping } = conversation;
+  const { door = {} } = decision;
+  const { input, session: cut } = await recallInput(engine, key, { conversation, owner, input: decision.input });
+  const isPlain = !decision.inputs?.length && cut !== undefined && cut !== key;
+  if (keeping!.resume && isPlain && (await canResume(engine, cut, { conversation, door }))) {
+    const after = 'record' in session ? session.record : undefined;
+    const work = resumeWork(engine, key, askWhether(engine, { conversation, input, door, cut, after }));
+    return runTurn(engine, attempt, { opened: session, work, inputs: [], deliverLater });
+  }
+  const memory = turnMemory(owner, keeping!.begin(input), attempt.rewritten);
+  if (keeping!.resume) memory.session = key;
+  return beginSession(engine, attempt, { session, decision: { ...decision, input }, memory });
+}
+
+// The caller was asked whether to go on. Who was told to wait for that has said yes before.
+async function answerQuestion(
+  engine: Engine,
+  attempt: Attempt,
+  session: Live,
+  decision: Decision & { readonly kind: 'input' },
+): Promise<TurnResult | Again> {
+  const { key, until } = attempt;
+  const { record, conversation } = session;
+  const { waiting = false, rest, door } = record;
+  const view = { ...rest, waiting: false };
+  const event = conversation.read(view, decision.input, (secret) => engine.prove(key, secret));
+  const answer = waiting ? 'yes' : conversation.keeping!.resume!.answer(event);
+  const next = answer === 'yes' ? await takeOver(engine, key, { session, door: decision.door ?? door }) : 'gone';
+  if (next === 'conflict') return 'poll';
+  if (next === 'busy' && engine.clock.now() < until) {
+    await engine.clock.wait(Math.min(JOIN_POLL_MS, until - engine.clock.now()));
+    return 'poll';
+  }
+  if (next === 'gone') {
+    const noted = answer === undefined ? undefined : key;
+    return goOn(engine, attempt, { session, decision, inputs: [decision.input], noted });
+  }
+  if (next === 'busy') return goOn(engine, attempt, { session, decision, inputs: [], isLate: true });
+  return goOn(engine, attempt, {
+    session: next,
+    decision: { ...decision, door: next.record.door },
+    inputs: [],
+    noted: key,
+  });
 }
 
 // What callers send is refused before anything of it is stored.

@@ -9,6 +9,7 @@ import { ENGINE_LIMITS } from '../limits.ts';
 import { keepChanges } from '../memory/keeping.ts';
 import { openReply, sealRecord, sealReply } from './open.ts';
 import { encodeRecord, type SessionRecord } from './record.ts';
+import { findResumeEnd } from './resume.ts';
 import { keepForTasks, nextTaskAt, startTasks } from './tasks.ts';
 import { fail, makeView, type Work } from './work.ts';
 
@@ -95,6 +96,7 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey, nam
     storeReply: async () => {
       const reply = renderReply(work);
       const ended = reply.kind === 'end';
+      work.resumableUntil = findResumeEnd(engine, work);
       const isWritten = await write(requestsAfter(work, { name, replaced: last.turnKey }), {
         turnKey: turnKey ?? `#${work.turn}`,
         reply,
@@ -180,8 +182,9 @@ function tell({ onFact, onProblem }: Engine, { key, facts, problems }: Work): vo
 }
 
 // Whoever waits for an answer from outside is not silent meanwhile.
-function findExpiry({ clock }: Engine, { calls }: Work, ttlMs: number): number {
-  return calls.reduce((at, { call }) => (call.later ? Math.max(at, call.until) : at), clock.now()) + ttlMs;
+function findExpiry({ clock }: Engine, { calls, resumableUntil = 0 }: Work, ttlMs: number): number {
+  const silentAt = calls.reduce((at, { call }) => (call.later ? Math.max(at, call.until) : at), clock.now());
+  return Math.max(silentAt + ttlMs, resumableUntil);
 }
 
 function nextDue({ timers, calls, tasks }: Work): number | null {
@@ -220,6 +223,7 @@ function encodeWork(
     isOvertaken: requests.isOvertaken,
     isContinued,
     completed: work.completed,
+    resumableUntil: ended ? undefined : work.resumableUntil,
   };
   return encodeRecord(
     work.key,

@@ -50,6 +50,7 @@ export function beginWork(engine: Engine, key: string, first: FirstWork): Work {
     newTasks: [],
     problems: [],
     events: [],
+    resumableUntil: undefined,
     memory: first.memory,
     trace: startTrace(engine.inspector),
   };
@@ -95,6 +96,7 @@ export function resumeWork(
     newTasks: [],
     problems: [],
     events: [],
+    resumableUntil: record.resumableUntil,
     memory: owner && turnMemory(owner, conversation.keeping!.read(record.rest.context), rewritten),
     trace: startTrace(engine.inspector),
   };

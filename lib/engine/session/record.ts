@@ -59,6 +59,8 @@ export interface SessionRecord {
   readonly waiting?: boolean;
   /** Keys of calls that were answered from outside, the last ones. */
   readonly completed?: readonly string[];
+  /** Milliseconds since 1970, until when the session may be continued by another one; 0: never. */
+  readonly resumableUntil?: number | undefined;
   /** The last reply was no end: the machine has ended by itself since. */
   readonly isContinued?: boolean;
   /** The variables, calls and tasks of a session with private values; here they are empty then. */
@@ -109,6 +111,7 @@ export function encodeRecord(key: string, record: SessionRecord, seal: SealKey |
     t: timers.length ? timers : undefined,
     k: calls.length ? calls : undefined,
     j: record.tasks?.length ? record.tasks : undefined,
+    p: record.resumableUntil,
     o: record.busy,
     i: record.others?.length ? record.others : undefined,
     x: record.isOvertaken || undefined,
@@ -155,6 +158,7 @@ export function decodeRecord(key: string, text: string, seals: readonly SealKey[
     calls: (raw.k as SessionCall[] | undefined) ?? [],
   };
   if (raw.j !== undefined) record.tasks = raw.j as SessionTask[];
+  if (raw.p !== undefined) record.resumableUntil = raw.p as number;
   if (raw.o !== undefined) record.busy = raw.o as string;
   if (raw.i !== undefined) record.others = raw.i as string[];
   if (raw.x === true) record.isOvertaken = true;
@@ -217,6 +221,7 @@ function isSound(raw: { readonly [field: string]: unknown }): boolean {
     (raw.t === undefined || isListWhere(raw.t, isTimer)) &&
     (raw.k === undefined || isListWhere(raw.k, isCall)) &&
     (raw.j === undefined || isListWhere(raw.j, isTask)) &&
+    (raw.p === undefined || isCount(raw.p)) &&
     (raw.o === undefined || isText(raw.o)) &&
     (raw.i === undefined || isListWhere(raw.i, isText)) &&
     (raw.m === undefined || isListWhere(raw.m, isText)) &&

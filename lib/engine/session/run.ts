@@ -11,6 +11,7 @@ import { ENGINE_LIMITS } from '../limits.ts';
 import type { ServiceAnswer } from '../machine/step.ts';
 import { sessionTtlMs, sessionWriter } from './commit.ts';
 import { type Live, type OpenedSession, openReply, openStored } from './open.ts';
+import { noteLock } from './resume.ts';
 import { type Again, type Settled, settle } from './settle.ts';
 import { readEnding, type TurnMove, type TurnRequest, type TurnResult } from './turn-result.ts';
 import { feed, fireDue, giveOutcome, makeView, type Work } from './work.ts';
@@ -58,6 +59,8 @@ export interface Turn {
   readonly opened: OpenedSession;
   readonly work: Work;
   readonly inputs: readonly Json[];
+  /** The reply is "please wait": the turn waits for another session. */
+  readonly isLate?: boolean;
   /** Gives the session of this key the answers of these calls when they come, after this turn. */
   readonly deliverLater: (engine: Engine, key: string, calls: readonly WorkingCall[]) => void;
 }
@@ -77,7 +80,7 @@ export async function takeInputs(engine: Engine, attempt: Attempt, turn: Turn): 
   const reception = work.calls.length && inputs.length ? interrupt(engine, work, inputs[0]!) : 'waits';
   if (reception === 'dropped') attempt.isDropped = true;
   work.isOverlapping = reception === 'taken' || attempt.isDropped === true;
-  let settled: Settled = 'rested';
+  let settled: Settled = turn.isLate ? 'late' : 'rested';
   // An input that was taken, and that asks for no call, has its reply: those of others go on.
   if (work.calls.length)
     settled =
@@ -90,7 +93,10 @@ export async function takeInputs(engine: Engine, attempt: Attempt, turn: Turn): 
     if (trace) noteTyped(trace, input, { conversation, view });
     const event = conversation.read(view, input, (secret) => engine.prove(key, secret));
     work.refusal = typeof event === 'string' ? event : undefined;
-    if (typeof event === 'object') feed(engine, work, event);
+    if (typeof event === 'object') {
+      noteLock(work, event);
+      feed(engine, work, event);
+    }
     fireDue(engine, work);
     if (work.calls.length) settled = await settle(engine, work, { writer, until });
   }
@@ -130,7 +136,11 @@ function describeMove(engine: Engine, { conversation, live }: Work, session: Ope
   if (session.kind !== 'live') return { flow, version, from: undefined, to: live.value, language };
   // A commit sets when the session expires, so the last one was this long before.
   const { record, stored } = session;
-  const lastAt = stored.expiresAt - sessionTtlMs(engine, session.conversation);
+  const { resume } = session.conversation.keeping ?? {};
+  const lastAt =
+    resume && record.resumableUntil
+      ? record.resumableUntil - resume.ms
+      : stored.expiresAt - sessionTtlMs(engine, session.conversation);
   const stayMs = Math.max(0, engine.clock.now() - lastAt);
   return { flow, version, from: record.rest.state, to: live.value, language, stayMs };
 }

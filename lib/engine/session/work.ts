@@ -63,6 +63,8 @@ export interface Work extends MachineState<WorkingCall> {
   readonly problems: MachineProblem[];
   /** Types of the events that the machine was given in this turn. */
   readonly events: string[];
+  /** As in the record. */
+  resumableUntil: number | undefined;
   /** Undefined where nothing is kept of the caller. */
   readonly memory: TurnMemory | undefined;
   /** Undefined unless an inspector was active when the turn began. */

@@ -16,11 +16,26 @@ export const ENGLISH: DefaultWords = {
   refused: 'Invalid answer.',
   goodbye: 'Goodbye.',
   wait: 'Please wait.\n1. Continue',
+  resume: 'Continue where you stopped?',
+  continue: 'Continue',
+  restart: 'Start again',
 };
 
 // Translated by machine. Take a language off UNREVIEWED when somebody who speaks it has read its words.
 const TRANSLATIONS: { readonly [lang: string]: DefaultWords } = {
-  am: words('ተመለስ', 'መነሻ', 'ቀጣይ', 'ውጣ', 'ትክክል ያልሆነ ምርጫ።', 'ትክክል ያልሆነ መልስ።', 'ደህና ይሁኑ።', 'እባክዎ ይጠብቁ።', 'ቀጥል'),
+  am: words(
+    'ተመለስ',
+    'መነሻ',
+    'ቀጣይ',
+    'ውጣ',
+    'ትክክል ያልሆነ ምርጫ።',
+    'ትክክል ያልሆነ መልስ።',
+    'ደህና ይሁኑ።',
+    'እባክዎ ይጠብቁ።',
+    'ቀጥል',
+    'ካቆሙበት ይቀጥሉ?',
+    'እንደገና ጀምር',
+  ),
   ar: words(
     'رجوع',
     'الرئيسية',
@@ -31,6 +46,8 @@ const TRANSLATIONS: { readonly [lang: string]: DefaultWords } = {
     'مع السلامة.',
     'يرجى الانتظار.',
     'متابعة',
+    'هل تريد المتابعة من حيث توقفت؟',
+    'البدء من جديد',
   ),
   bem: words(
     'Bweleni',
@@ -42,8 +59,22 @@ const TRANSLATIONS: { readonly [lang: string]: DefaultWords } = {
     'Shalenipo.',
     'Lindileni.',
     'Konkanyeni',
+    'Mulefwaya ukukonkanya apo mwalekele?',
+    'Tampeni cipya',
   ),
-  bn: words('ফিরুন', 'শুরু', 'আরও', 'বের হন', 'ভুল নম্বর।', 'ভুল উত্তর।', 'বিদায়।', 'অপেক্ষা করুন।', 'চালিয়ে যান'),
+  bn: words(
+    'ফিরুন',
+    'শুরু',
+    'আরও',
+    'বের হন',
+    'ভুল নম্বর।',
+    'ভুল উত্তর।',
+    'বিদায়।',
+    'অপেক্ষা করুন।',
+    'চালিয়ে যান',
+    'যেখানে থেমেছিলেন সেখান থেকে চালিয়ে যাবেন?',
+    'আবার শুরু',
+  ),
   es: words(
     'Volver',
     'Inicio',
@@ -54,6 +85,8 @@ const TRANSLATIONS: { readonly [lang: string]: DefaultWords } = {
     'Hasta luego.',
     'Espere, por favor.',
     'Continuar',
+    '¿Seguir donde estaba?',
+    'Empezar de nuevo',
   ),
   fr: words(
     'Retour',
@@ -65,6 +98,8 @@ const TRANSLATIONS: { readonly [lang: string]: DefaultWords } = {
     'Au revoir.',
     'Veuillez patienter.',
     'Continuer',
+    'Reprendre où vous étiez ?',
+    'Recommencer',
   ),
   ha: words(
     'Koma baya',
@@ -76,8 +111,22 @@ const TRANSLATIONS: { readonly [lang: string]: DefaultWords } = {
     'Sai anjima.',
     'Da fatan a jira.',
     'Ci gaba',
+    'A ci gaba daga inda ka tsaya?',
+    'Sake farawa',
   ),
-  hi: words('वापस', 'मुख्य मेनू', 'और', 'बाहर', 'गलत विकल्प।', 'गलत उत्तर।', 'धन्यवाद।', 'कृपया रुकें।', 'आगे बढ़ें'),
+  hi: words(
+    'वापस',
+    'मुख्य मेनू',
+    'और',
+    'बाहर',
+    'गलत विकल्प।',
+    'गलत उत्तर।',
+    'धन्यवाद।',
+    'कृपया रुकें।',
+    'आगे बढ़ें',
+    'जहाँ रुके थे वहीं से आगे बढ़ें?',
+    'फिर से शुरू',
+  ),
   id: words(
     'Kembali',
     'Menu utama',
@@ -88,6 +137,8 @@ const TRANSLATIONS: { readonly [lang: string]: DefaultWords } = {
     'Sampai jumpa.',
     'Mohon tunggu.',
     'Lanjutkan',
+    'Lanjutkan dari yang tadi?',
+    'Mulai lagi',
   ),
   ny: words(
     'Bwererani',
@@ -99,6 +150,8 @@ const TRANSLATIONS: { readonly [lang: string]: DefaultWords } = {
     'Tsalani bwino.',
     'Dikirani.',
     'Pitirizani',
+    'Mupitirize pomwe munaima?',
+    'Yambaninso',
   ),
   pt: words(
     'Voltar',
@@ -110,6 +163,8 @@ const TRANSLATIONS: { readonly [lang: string]: DefaultWords } = {
     'Adeus.',
     'Aguarde, por favor.',
     'Continuar',
+    'Continuar de onde parou?',
+    'Iniciar de novo',
   ),
   sn: words(
     'Dzokera',
@@ -121,6 +176,8 @@ const TRANSLATIONS: { readonly [lang: string]: DefaultWords } = {
     'Chisarai.',
     'Ndapota mirai.',
     'Enderera',
+    'Enderera pamanga masvika?',
+    'Tanga zvakare',
   ),
   sw: words(
     'Rudi',
@@ -132,6 +189,8 @@ const TRANSLATIONS: { readonly [lang: string]: DefaultWords } = {
     'Kwaheri.',
     'Tafadhali subiri.',
     'Endelea',
+    'Uendelee ulipoishia?',
+    'Anza upya',
   ),
   yo: words(
     'Pada',
@@ -143,6 +202,8 @@ const TRANSLATIONS: { readonly [lang: string]: DefaultWords } = {
     'O dabo.',
     'E jowo, e duro.',
     'Tesiwaju',
+    'Tesiwaju nibi ti e duro?',
+    'Bere lati ibere',
   ),
   zu: words(
     'Emuva',
@@ -154,6 +215,8 @@ const TRANSLATIONS: { readonly [lang: string]: DefaultWords } = {
     'Hamba kahle.',
     'Sicela ulinde.',
     'Qhubeka',
+    'Qhubeka lapho ugcine khona?',
+    'Qala kabusha',
   ),
 };
 
@@ -170,8 +233,11 @@ function words(
   goodbye: string,
   wait: string,
   go: string,
+  resume: string,
+  restart: string,
 ): DefaultWords {
-  return { back, home, more, exit, invalid, refused, goodbye, wait: `${wait}\n1. ${go}` };
+  const asked = { resume, continue: go, restart };
+  return { back, home, more, exit, invalid, refused, goodbye, wait: `${wait}\n1. ${go}`, ...asked };
 }
 
 /** Languages that have default words. */

@@ -50,7 +50,17 @@ export interface Migration {
 }
 
 /** The texts that the engine adds to screens. */
-export type Label = 'back' | 'home' | 'more' | 'exit' | 'invalid' | 'refused' | 'goodbye';
+export type Label =
+  | 'back'
+  | 'home'
+  | 'more'
+  | 'exit'
+  | 'invalid'
+  | 'refused'
+  | 'goodbye'
+  | 'resume'
+  | 'continue'
+  | 'restart';
 
 /** A flow, as read from a valid file. */
 export interface Flow {
@@ -62,7 +72,12 @@ export interface Flow {
   /** Where its days begin, unless the variable `timezone` says otherwise. */
   readonly timezone?: string;
   readonly keys?: NavigationKeys;
-  readonly limits?: { readonly chars?: number; readonly charset?: 'gsm7' | 'any'; readonly session?: string };
+  readonly limits?: {
+    readonly chars?: number;
+    readonly charset?: 'gsm7' | 'any';
+    readonly session?: string;
+    readonly resume?: string;
+  };
   readonly vars?: { readonly [name: string]: Variable };
   readonly labels?: { readonly [label in Label]?: Text };
   /** Shown while a call takes longer than a turn. */

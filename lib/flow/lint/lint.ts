@@ -17,7 +17,7 @@ import { keyRules } from './rules/keys.ts';
 import { typeRules } from './rules/kinds.ts';
 import { languageRules } from './rules/languages.ts';
 import { listMigrations, nameRules } from './rules/names.ts';
-import { privateRules } from './rules/private.ts';
+import { keptRules, privateRules } from './rules/private.ts';
 import { reachRules } from './rules/reach.ts';
 import { savedRules } from './rules/saved.ts';
 import { pinRules, secretRules } from './rules/secrets.ts';
@@ -43,6 +43,7 @@ export const RULES: readonly LintRule[] = [
   ...secretRules,
   ...pinRules,
   ...privateRules,
+  ...keptRules,
   ...callRules,
   ...typeRules,
   ...savedRules,

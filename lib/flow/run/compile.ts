@@ -17,6 +17,7 @@ import { type CalledFlow, callingState, returnEvent, returningWays } from '../sc
 import type { Behaviour, ScreenPlace, StateConfig } from '../screens/kind.ts';
 import { findKind, isInteractive } from '../screens/kinds.ts';
 import { flowConversation } from './conversation.ts';
+import { RESUME, resumeNode, resumeState } from './keeping.ts';
 import {
   type FlowScope,
   flowError,
@@ -96,6 +97,7 @@ export function flowCompiler(options: CompileOptions): (flow: Flow) => CompiledF
     const nodes = new Map<string, ScreenNode>();
     for (const one of used.values()) addNodes(nodes, one, { body: findBody(one), prefix: statePrefix(one, flow) });
     if (findExitScreen(flow) === undefined) nodes.set(GOODBYE, goodbyeNode(findBody(flow).scope));
+    if (flow.limits?.resume !== undefined) nodes.set(RESUME, resumeNode(findBody(flow).scope));
     // Most called flows are never dialled, so their machines are made on first use.
     let config: JsonObject | undefined;
     let machine: Machine | undefined;
@@ -120,7 +122,7 @@ export function flowCompiler(options: CompileOptions): (flow: Flow) => CompiledF
       version: flow.version,
       hash: contentHash([...used.values()].map((one) => findBody(one).content)),
       withClock: (other) => flowCompiler({ flows: used, clock: other, timezone })(flow),
-      ...flowConversation(flow, { nodes, used, calendar }),
+      ...flowConversation(flow, { nodes, used, calendar, begin: (input) => beginContext(flow, input) }),
     };
   };
 }
@@ -215,6 +217,7 @@ function machineConfig(flow: Flow, used: ReadonlyMap<string, Flow>): StateConfig
     }
   }
   if (findExitScreen(flow) === undefined) states[GOODBYE] = { type: 'final' };
+  if (flow.limits?.resume !== undefined) states[RESUME] = resumeState(flow);
   const leave = [{ type: 'goHome' }];
   on.home = { target: `.${flow.start}`, actions: leave };
   on.exit = { target: `.${findExitScreen(flow) ?? GOODBYE}`, actions: leave };
@@ -254,14 +257,19 @@ function initialContext(flow: Flow): Record<string, Json> {
   return { ...Object.fromEntries(vars), ...zone, $stack: [], $page: 0, $bad: 0 };
 }
 
+const beginContext = (flow: Flow, input: JsonObject): JsonObject => ({
+  ...initialContext(flow),
+  ...pickDeclared(flow, input),
+});
+
 /** The machine of a JSON config, plus what JSON cannot express (context from input, call inputs, guards, actions). */
 function buildMachine(
   config: JsonObject,
   flow: Flow,
   { used, readers }: { readonly used: ReadonlyMap<string, Flow>; readonly readers: ValueReaders },
 ): AnyStateMachine {
-  const start = config.context as unknown as MenuContext;
-  const context = ({ input = {} }: { input?: Values }): MenuContext => ({ ...start, ...pickDeclared(flow, input) });
+  const context = ({ input = {} }: { input?: Values }) =>
+    beginContext(flow, input as JsonObject) as unknown as MenuContext;
   return menuVocabulary(menuImplementations(used, readers)).createMachine({
     ...withInputs(config, readers),
     context,
@@ -269,7 +277,7 @@ function buildMachine(
 }
 
 // The gateway's data about the caller (phoneNumber, sessionId …) initializes declared variables of the same name.
-function pickDeclared(flow: Flow, values: Values): Values {
+function pickDeclared(flow: Flow, values: JsonObject): JsonObject {
   const declared = Object.entries(values).filter(([name]) => flow.vars && Object.hasOwn(flow.vars, name));
   return Object.fromEntries(declared);
 }

@@ -37,12 +37,14 @@ interface CompiledScreens {
   /** The flow and the flows it calls, by name. */
   readonly used: ReadonlyMap<string, Flow>;
   readonly calendar: Calendar;
+  /** The context of its machine at the beginning. */
+  readonly begin: (input: JsonObject) => JsonObject;
 }
 
 /** The engine's view of a compiled flow, besides its machine. */
 export function flowConversation(
   flow: Flow,
-  { nodes, used: usedServices, calendar }: CompiledScreens,
+  { nodes, used: usedServices, calendar, begin }: CompiledScreens,
 ): Omit<Conversation, 'id' | 'version' | 'hash' | 'machine'> {
   const secrets = listSecretNames(usedServices);
   const proven = listProvenNames(nodes);
@@ -52,7 +54,7 @@ export function flowConversation(
   );
   const tasks = listTaskPolicies(nodes, secrets);
   const session = flow.limits?.session === undefined ? undefined : durationMs(flow.limits.session);
-  const keeping = flowKeeping(flow);
+  const keeping = flowKeeping(flow, { nodes, begin });
   const findNode = (view: Pick<View, 'state'>) => nodes.get(toPath(view.state))!;
   const scope = flowScope(flow, calendar);
   const waitText = ({ context }: View) => scope.wait.render(context, chooseLang(scope, context));

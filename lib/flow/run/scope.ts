@@ -57,6 +57,11 @@ export function flowScope(flow: Flow, calendar: Calendar = systemClock): FlowSco
   };
 }
 
+/** A label of a flow: in its own words, or in those of its languages. */
+export function labelText(name: Label, { flow, langs }: Pick<FlowScope, 'flow' | 'langs'>): Text {
+  return flow.labels?.[name] ?? defaultText(name, langs);
+}
+
 // In English where a language has no words: lint reports it.
 function defaultText(name: DefaultWord, langs: readonly string[]): Text {
   return Object.fromEntries(langs.map((lang) => [lang, (findDefaultWords(lang) ?? ENGLISH)[name]]));

@@ -167,6 +167,9 @@ function listDefaultWords({ flow, keys, graph }: Lint): DefaultWord[] {
     refused: hasScreen((one) => one.type === 'input' && one.accept !== undefined && one.error === undefined),
     goodbye: asks && keys.exit !== false && findExitScreen(flow) === undefined,
     wait: hasScreen(({ type }) => type === 'call'),
+    resume: flow.limits?.resume !== undefined,
+    continue: flow.limits?.resume !== undefined,
+    restart: flow.limits?.resume !== undefined,
   };
   return (Object.keys(used) as DefaultWord[]).filter(
     (word) => used[word] && (word === 'wait' ? flow.wait : flow.labels?.[word]) === undefined,

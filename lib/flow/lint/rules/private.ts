@@ -1,11 +1,15 @@
-// Private variables: values that would be copied into something stored and shown in plain text.
+// Private variables: values that would be copied into something stored and shown in plain text. And variables that are kept between
+// sessions.
 
 import type { Screen, Variable } from '../../format/flow.ts';
+import { DOOR_NAMES } from '../../format/names.ts';
 import { capitalize, describePlace } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
+import { durationMs } from '../../format/way.ts';
 import { collectParts } from '../parts.ts';
 import type { Lint, LintRule } from '../rule.ts';
 import { findGiven, findKeeper } from './secrets.ts';
+import { listGivenNames } from './variables.ts';
 
 export const privateRules: readonly LintRule[] = [
   {
@@ -57,6 +61,62 @@ export const privateRules: readonly LintRule[] = [
           message,
           fix: `Make "${save}" private too: "private": true.`,
         };
+      }
+    },
+  },
+];
+
+/** Variables that are kept between sessions, and never are there. */
+export const keptRules: readonly LintRule[] = [
+  {
+    code: 'keep-secret',
+    severity: 'error',
+    means: 'a secret variable has `keep`',
+    *find({ vars }) {
+      for (const [name, { keep, secret }] of vars) {
+        if (keep === undefined || !secret) continue;
+        const message = `Variable "${name}" is secret and has "keep": a secret is gone after its answer, so nothing of it is kept.`;
+        yield { pointer: pointerTo('vars', name, 'keep'), message, fix: 'Remove "keep", and ask for it each time.' };
+      }
+    },
+  },
+  {
+    code: 'keep-called',
+    severity: 'warning',
+    means: 'a flow that is only called has `keep` or `resume`, which are those of the flow that is dialled',
+    *find({ flow, vars, isOnlyCalled }) {
+      if (!isOnlyCalled) return;
+      const places = [...vars].flatMap(([name, { keep }]) =>
+        keep === undefined ? [] : [pointerTo('vars', name, 'keep')],
+      );
+      if (flow.limits?.resume !== undefined) places.push(pointerTo('limits', 'resume'));
+      for (const pointer of places)
+        yield {
+          pointer,
+          message: `${capitalize(describePlace(pointer))} has no effect: other flows call "${flow.flow}", and only the flow that is dialled has a memory.`,
+          fix: 'Move it into the flow that is dialled: hand a value over by "with", and give it back by "output".',
+        };
+    },
+  },
+  {
+    code: 'keep-lost',
+    severity: 'warning',
+    means:
+      'what a variable keeps is never there: its door fills it, nothing changes it, or it is kept for less than a session',
+    *find(lint) {
+      const changed = new Set(listGivenNames(lint));
+      const { limits = {} } = lint.flow;
+      const session = durationMs(limits.session ?? '180s')!;
+      for (const [name, { keep }] of lint.vars) {
+        if (keep === undefined) continue;
+        const why = Object.hasOwn(DOOR_NAMES, name)
+          ? 'each dial fills it anew'
+          : !changed.has(name)
+            ? 'nothing changes it'
+            : durationMs(keep)! <= session && `${keep} are over with the session itself`;
+        if (!why) continue;
+        const fix = why.endsWith('itself') ? 'Write a longer time, such as "400d".' : 'Remove "keep".';
+        yield { pointer: pointerTo('vars', name, 'keep'), message: `What "${name}" keeps is never read: ${why}.`, fix };
       }
     },
   },

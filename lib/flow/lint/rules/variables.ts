@@ -132,7 +132,7 @@ export const variableRules: readonly LintRule[] = [
 ];
 
 /** Variables that this flow sets, or that a calling flow passes in. */
-function* listGivenNames({ flow, flows, parts, vars, varNames, nearest }: Lint): Iterable<string> {
+export function* listGivenNames({ flow, flows, parts, vars, varNames, nearest }: Lint): Iterable<string> {
   for (const { name, of } of parts.writes) {
     if (of !== undefined && of !== flow.flow) continue;
     // A misspelt name counts as the most similar variable.
