@@ -34,6 +34,7 @@ import { tracedStores } from '../stores/traced.ts';
 import type { Log } from '../telemetry/log.ts';
 import { USAGE_KEEP_MS, type UsageCounts, usageCounts } from '../usage/counts.ts';
 import { type AccountDesk, accountDesk } from '../ussd/account-desk.ts';
+import { callbackUrl } from '../ussd/callbacks.ts';
 import { logFailures, problemLog, type SessionFailure } from './failures.ts';
 import type { ServerParts } from './running-server.ts';
 
@@ -190,6 +191,7 @@ async function build(
     clock: sessionClock,
     ttlSeconds: config.ussd.ttlSeconds,
     inspector: options.inspector,
+    callbackUrl: callbackAddress(config),
     onProblem: problemLog({ keyring, log, onFailure: options.onFailure, onProblem: (where) => onProblem?.(where) }),
   });
   const ussd = ussdService({
@@ -216,6 +218,12 @@ async function build(
   });
   const { alias, aliases } = vault;
   return { menuFolder, menuHome: home, menus, machines, engine, ussd, desk, alias, aliases, services: observed };
+}
+
+// In development without PUBLIC_URL, programs on this machine can reach it.
+function callbackAddress({ publicUrl, production, port }: Config): Engine['callbackUrl'] {
+  const base = publicUrl ?? (production || port === 0 ? undefined : `http://localhost:${port}`);
+  return base === undefined ? undefined : (token) => callbackUrl(base, token);
 }
 
 interface CallerOptions extends Pick<AccountsOptions, 'vault' | 'clock'> {

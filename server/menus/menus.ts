@@ -50,9 +50,17 @@ export function lintDoors({
   agent,
   timezone,
   sms,
-}: Pick<Config, 'ussd' | 'agent' | 'timezone' | 'sms'>): LintDoors {
+  publicUrl,
+}: Pick<Config, 'ussd' | 'agent' | 'timezone' | 'sms' | 'publicUrl'>): LintDoors {
   const dialled = listDialled(ussd);
-  return { textMode: ussd.textMode, chats: [agent.flow], dialled, timezone, sendsSms: sms !== undefined };
+  return {
+    textMode: ussd.textMode,
+    chats: [agent.flow],
+    dialled,
+    timezone,
+    sendsSms: sms !== undefined,
+    hasAddress: publicUrl !== undefined,
+  };
 }
 
 /** The same by the variables of an environment, for commands that start no server. */
@@ -65,6 +73,7 @@ export function readDoors(env: NodeJS.ProcessEnv): LintDoors {
     dialled,
     timezone: env.TIMEZONE?.trim() || undefined,
     sendsSms: Boolean(env.SMS_URL?.trim()),
+    hasAddress: Boolean(env.PUBLIC_URL?.trim()),
   };
 }
 

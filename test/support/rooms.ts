@@ -107,8 +107,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/json',
   ),
   'lib/flow/run': room(
-    'lib lib/engine/machine lib/flow lib/flow/expression lib/flow/format lib/flow/screens machines',
-    'lib/engine lib/json',
+    'lib lib/engine lib/engine/machine lib/flow lib/flow/expression lib/flow/format lib/flow/screens machines',
+    'lib/json',
   ),
   'lib/flow/screens': room('lib/flow lib/flow/expression lib/flow/format lib/flow/run', 'lib/engine lib/json'),
   'lib/flow/testing': room(
@@ -244,8 +244,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/user': room('lib lib/domain lib/json server/config server/http', 'lib/agent lib/delegation'),
   'server/usage': room('lib/engine/machine lib/json lib/ussd server/http', 'lib lib/store'),
   'server/ussd': room(
-    'lib lib/account lib/flow/expression lib/json lib/ussd server/config server/http server/telemetry server/usage',
-    'server/audit server/http/middleware',
+    'lib lib/account lib/engine/session lib/flow/expression lib/json lib/ussd server/config server/http server/telemetry server/usage',
+    'lib/engine lib/flow/lint server/audit server/http/middleware',
   ),
   'server/web': room(
     'lib lib/delegation lib/flow/run lib/flow/testing lib/json server/config server/http server/http/middleware server/menus server/web/inspector server/web/kit server/web/simulator server/web/studio',

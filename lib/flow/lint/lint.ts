@@ -105,6 +105,8 @@ export interface LintDoors {
   readonly timezone?: string | undefined;
   /** Whether there is a gateway for `sms.send`. @default unknown */
   readonly sendsSms?: boolean | undefined;
+  /** Whether PUBLIC_URL gives callbacks their address. @default unknown */
+  readonly hasAddress?: boolean | undefined;
 }
 
 /** The context of a flow. Whatever is omitted is not checked. */
@@ -195,6 +197,7 @@ function prepareLint(flow: Flow, { flows, services, contracts = {}, doors }: Lin
     contracts,
     isOnlyCalled: isCalled && doors?.dialled !== undefined && ![...doors.dialled, ...doors.chats].includes(flow.flow),
     sendsSms: doors?.sendsSms,
+    hasAddress: doors?.hasAddress,
     isRepeated: doors?.textMode !== 'latest' && !(doors?.chats ?? [CHAT_FLOW]).includes(flow.flow),
     meant,
     nearest,

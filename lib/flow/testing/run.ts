@@ -6,7 +6,7 @@ import { requireGiven } from '../../given.ts';
 import { suggest } from '../expression/suggest.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { type Coverage, type MarkedFlow, markFlow } from './coverage.ts';
-import type { FlowTest, FlowTestFile, FlowTestSetup, FlowTestStep } from './file.ts';
+import { type FlowTest, type FlowTestFile, type FlowTestSetup, type FlowTestStep, readPause } from './file.ts';
 import type { TestSession, TestStepResult } from './session.ts';
 
 /** A failed step of a flow test. */
@@ -148,7 +148,7 @@ async function runTest({ compiled, marked, test, pointer }: TestRun): Promise<Fl
       return [{ message: `the flow has no screen "${step.screen}".${near}`, key: 'screen' }];
     }
     try {
-      const turn = await session.take(step.in);
+      const turn = await session.take(step.in, readPause(step));
       if (turn.reply.kind === 'end') ended = test.steps.indexOf(step) + 1;
       return compareStep(step, turn);
     } catch (error) {

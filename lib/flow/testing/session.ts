@@ -1,14 +1,17 @@
 // One session of a flow test: every step is a turn of the real engine on a test clock, stored and read back. Each service
 // call takes the first unused answer that matches; no real service is called.
 
+import { createHash } from 'node:crypto';
 import { type Clock, SimulatedClock } from '../../clock.ts';
 import type { Reply } from '../../engine/conversation.ts';
 import { createEngine, type Fact } from '../../engine/engine.ts';
 import { toPath } from '../../engine/machine/state-path.ts';
 import { isServiceCode, type Service, ServiceError, type Services } from '../../engine/service.ts';
+import { completeCall } from '../../engine/session/complete.ts';
 import { type Decision, takeTurn } from '../../engine/session/turn.ts';
 import { type ErrorCode, TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { parseKeyring } from '../../keyring.ts';
 import { memorySnapshots } from '../../store/memory/index.ts';
 import { suggest } from '../expression/suggest.ts';
 import { pointerTo } from '../format/source.ts';
@@ -30,16 +33,26 @@ export interface TestStepResult {
   readonly unanswered: readonly string[];
 }
 
+/** When a step is taken. */
+export interface StepTime {
+  /** Milliseconds since 1970. */
+  readonly at?: number | undefined;
+  /** Milliseconds since the last reply. */
+  readonly afterMs?: number | undefined;
+}
+
 /** A session under test. */
 export interface TestSession {
-  /** Takes a turn, at this time if one is given; the first one dials. Rejects like the engine. */
-  take(input: string, at?: number): Promise<TestStepResult>;
+  /** Takes a turn, then; the first one dials. Rejects like the engine. */
+  take(input: string, when?: StepTime): Promise<TestStepResult>;
   /** An input as shown in messages; hidden when a secret is asked for. */
   showInput(input: string): string;
   listUnused: MockedServices['listUnused'];
 }
 
 const KEY = 'test';
+// Nothing outlives a test.
+const TEST_KEY = createHash('sha256').update('a flow test').digest('hex');
 
 /** A conversation before its dial. */
 export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFlow, setup: FlowTestSetup): TestSession {
@@ -55,12 +68,14 @@ export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFl
     clock,
     names: [...new Set(calls.map(({ service }) => service))],
     caller: () => calling,
+    complete: (url, output) => completeCall(engine, url, { ok: true, output }),
   });
   // Called right before a service call.
   const callPolicy = (id: string) => {
     calling = id;
     return markedFlow.conversation.callPolicy(id);
   };
+  const hasCallbacks = calls.some(({ isAnsweredLater }) => isAnsweredLater);
   const { taskPolicy } = markedFlow.conversation;
   const tasks = taskPolicy && {
     taskPolicy: (id: string) => {
@@ -77,6 +92,7 @@ export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFl
     onFact,
     conversations: [{ ...markedFlow.conversation, callPolicy, ...tasks }],
     services: mocks.services,
+    ...(hasCallbacks && { keyring: parseKeyring(TEST_KEY), callbackUrl: (token: string) => token }),
     inspector: {
       isWatched: () => compiledFlow.isPrivate === true,
       emit: ({ turn }) => {
@@ -88,14 +104,17 @@ export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFl
     },
   });
 
-  const take = async (input: string, at?: number): Promise<TestStepResult> => {
+  const take: TestSession['take'] = async (input, { at, afterMs } = {}) => {
     if (at !== undefined) clock.setTime(at);
+    if (afterMs !== undefined) await clock.drive(clock.wait(afterMs));
     const decision: Decision =
       screen === '' ? { kind: 'begin', ...readDialInput(compiledFlow, setup) } : { kind: 'input', input };
     const result = await clock.drive(takeTurn(engine, { key: KEY, decide: () => decision }));
     if (result.kind !== 'replied')
       throw new TwinlineError('ERR_INPUT', `The session does not go on: ${result.reason}.`);
-    const step = { reply: result.reply, masked, screen, tracks, unanswered: mocks.listUnanswered() };
+    // By now a callback may have led on.
+    const shown = result.move ? toPath(result.move.to) : screen;
+    const step = { reply: result.reply, masked, screen: shown, tracks, unanswered: mocks.listUnanswered() };
     tracks = [];
     return step;
   };
@@ -169,6 +188,8 @@ interface MockPlace {
   readonly clock: Clock;
   /** The calling screen. */
   caller(): string;
+  /** Brings the answer of a call to its callback. */
+  complete(url: string, output: Json): Promise<unknown>;
 }
 
 /** Mock services that return `answers`. Messages contain the keys of an input, never its values. */
@@ -177,7 +198,7 @@ function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace)
   let problems: string[] = [];
   const answerTo =
     (name: string): Service =>
-    async (input, { signal }) => {
+    async (input, { signal, callbackUrl }) => {
       const listed = Object.hasOwn(answers, name) ? answers[name]! : [];
       const answer = listed.find((one) => left.get(one)! > 0 && isPart(one.when ?? {}, input));
       if (!answer) {
@@ -185,6 +206,11 @@ function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace)
         throw new TwinlineError('ERR_SERVICE_UNKNOWN', `The test has no answer of "${name}" left.`);
       }
       left.set(answer, left.get(answer)! - 1);
+      if (answer.callback !== undefined) {
+        if (callbackUrl === undefined) problems.push(describeUncalled(name, place.caller()));
+        else void place.clock.wait(answer.delayMs ?? 0).then(() => place.complete(callbackUrl, answer.callback!));
+        return null;
+      }
       if (answer.delayMs) await place.clock.wait(answer.delayMs, signal);
       if (answer.fail === undefined) return answer.return ?? null;
       const message = `The test lets "${name}" fail.`;
@@ -208,6 +234,10 @@ function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace)
         }),
       ),
   };
+}
+
+function describeUncalled(name: string, screen: string): string {
+  return `Screen "${screen}" calls "${name}" without a callback. Write "return" for "callback", or "answer": "callback" on the screen.`;
 }
 
 function describeMissing(

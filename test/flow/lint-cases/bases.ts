@@ -97,7 +97,7 @@ export const BASES = {
   clinic: readBase('test/flow/lint-cases/clinic.flow.json'),
   caller: readBase('test/flow/lint-cases/caller.flow.json', {
     ...KNOWN,
-    doors: { textMode: 'cumulative', chats: [], sendsSms: false },
+    doors: { textMode: 'cumulative', chats: [], sendsSms: false, hasAddress: false },
   }),
 } satisfies { readonly [name: string]: Base };
 
