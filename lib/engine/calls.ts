@@ -6,7 +6,7 @@ import { COMMON_LIMITS } from '../common-limits.ts';
 import { cutText, type ErrorCode, TwinlineError } from '../errors.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import { retryDelay } from '../retry.ts';
-import type { CallPolicy } from './conversation.ts';
+import { CALLBACK_PLACE, type CallPolicy } from './conversation.ts';
 import { nameCall } from './later.ts';
 import { ENGINE_LIMITS } from './limits.ts';
 import type { ServiceAnswer } from './machine/step.ts';
@@ -27,6 +27,8 @@ export interface CallRequest {
   readonly privates?: (() => readonly string[]) | undefined;
   /** Makes the token by which the call is answered from outside. @default none: it cannot be */
   readonly token?: (() => string) | undefined;
+  /** The address at which somebody brings the answer for a token. @default none */
+  readonly callbackUrl?: ((token: string) => string | undefined) | undefined;
   /** Receives the error of each try that fails. @default none */
   readonly onFailure?: ((error: unknown) => void) | undefined;
 }
@@ -117,12 +119,16 @@ async function oneTry(service: Service, clock: Clock, request: CallRequest): Pro
   // The service starts inside a promise, so that one that throws at once is a rejection too.
   const work = Promise.resolve()
     .then(() => {
-      const serviceCall = holdPrivate({ signal: stop.signal, idempotencyKey: call.key, session }, privates);
+      const callback = policy.callbackMs === undefined ? undefined : openCallback(request);
+      const base = { signal: stop.signal, idempotencyKey: call.key, session };
+      const serviceCall = holdPrivate(callback ? { ...base, callbackUrl: callback.url } : base, privates);
+      holdSecrets(serviceCall, callback ? [...secrets, callback.token, callback.url] : secrets, input);
       nameCall(serviceCall, token && (() => addSecret(serviceCall, token())));
-      return service(input as JsonObject, holdSecrets(serviceCall, secrets, input));
+      return service((callback ? fillCallback(input, callback.url) : input) as JsonObject, serviceCall);
     })
     .then((output): Try => {
       if (output instanceof LaterAnswer) return { ok: true, output: null, laterMs: output.within };
+      if (policy.callbackMs !== undefined) return { ok: true, output: null, laterMs: policy.callbackMs };
       return { ok: true, output: clean(output, call.service) };
     })
     .catch((error): Try => ({ ok: false, retry: mayPass(error), error }));
@@ -130,6 +136,24 @@ async function oneTry(service: Service, clock: Clock, request: CallRequest): Pro
   // A reason saves the cost of creating an error that is never read.
   end.abort(null);
   return first;
+}
+
+// Each try has a token of its own; all of them name the call.
+function openCallback({ call, token, callbackUrl }: CallRequest): { readonly token: string; readonly url: string } {
+  const secret = token?.();
+  const url = secret === undefined ? undefined : callbackUrl?.(secret);
+  if (secret !== undefined && url !== undefined) return { token: secret, url };
+  throw new TwinlineError(
+    'ERR_CONFIG',
+    `Cannot call "${call.service}" and wait for a callback: there is no address for it. Set PUBLIC_URL, or give the engine callbackUrl and a keyring.`,
+  );
+}
+
+function fillCallback(value: Json, url: string): Json {
+  if (typeof value === 'string') return value.replaceAll(CALLBACK_PLACE, url);
+  if (Array.isArray(value)) return value.map((item) => fillCallback(item, url));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, fillCallback(part as Json, url)]));
 }
 
 /** The code of a failure as a machine may see it. */

@@ -24,6 +24,9 @@ export interface View extends AtRest {
   readonly waiting: boolean;
 }
 
+/** Stands in the input of a call for its `callbackUrl`, which is known when it is made. No caller can type it. */
+export const CALLBACK_PLACE = '\u001acallbackUrl\u001a';
+
 /** How a call of a service is made. */
 export interface CallPolicy {
   /** Milliseconds for one try. */
@@ -32,6 +35,11 @@ export interface CallPolicy {
   readonly retries: number;
   /** Its input holds a secret: it is not stored, so the call cannot be repeated after a crash. */
   readonly secret: boolean;
+  /**
+   * The service only begins it: its answer comes from outside within so many milliseconds, by the `callbackUrl` that the service gets, also
+   * where its input holds {@link CALLBACK_PLACE}. @default the service answers
+   */
+  readonly callbackMs?: number;
 }
 
 /** How a task is done: a call of a service after the reply. */

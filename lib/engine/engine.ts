@@ -51,6 +51,8 @@ export interface EngineOptions<C extends Conversation = Conversation> {
   readonly memory?: CallerMemory | undefined;
   /** Seconds of silence before a session is forgotten, ≥ 1. @default 180 */
   readonly ttlSeconds?: number;
+  /** The address that answers the call of this token, see `completeCall`. @default calls that wait for a callback fail */
+  readonly callbackUrl?: ((token: string) => string | undefined) | undefined;
   readonly onFact?: (fact: Fact) => void;
   readonly onTurn?: (report: TurnReport) => void;
   /** Receives an inspection event for each stored turn. */
@@ -91,6 +93,7 @@ export interface Engine<C extends Conversation = Conversation> {
   readonly calls: Calls;
   readonly memory: CallerMemory | undefined;
   readonly ttlMs: number;
+  readonly callbackUrl: EngineOptions['callbackUrl'];
   /** Seals what records may not hold as it is. */
   readonly keyring: Keyring | undefined;
   /** Keys that seal records: the first seals, all open. Empty without a keyring. */
@@ -140,6 +143,7 @@ export function createEngine<C extends Conversation>(options: EngineOptions<C>):
     calls,
     memory: options.memory,
     ttlMs: (options.ttlSeconds ?? 180) * 1000,
+    callbackUrl: options.callbackUrl,
     keyring: options.keyring,
     seals: options.keyring?.ids.map((kid) => ({ kid, key: options.keyring!.subkey('record-seal/v1', kid)! })) ?? [],
     onFact: options.onFact,

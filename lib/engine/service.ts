@@ -26,6 +26,11 @@ export interface ServiceCall {
   /** The same for every try of the same call, also after a crash: act at most once per key. */
   readonly idempotencyKey: string;
   readonly session: ServiceSession;
+  /**
+   * Only where the flow waits for a callback: whoever POSTs an answer there, once, answers this call. It is a secret. What the service itself
+   * returns is not used then; when it throws, the call has failed.
+   */
+  readonly callbackUrl?: string;
 }
 
 /**

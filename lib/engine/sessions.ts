@@ -137,6 +137,27 @@ export function endSession(engine: Engine, key: string, ending: Ending): Promise
   });
 }
 
+/**
+ * Removes a living session that `may` be; true when it did. What is to be done after a reply is still done, and a session goes on while the
+ * answer of a call comes from outside: the caller may have left to give it.
+ */
+export function removeSession(
+  engine: Engine,
+  key: string,
+  may: (session: Pick<SessionView, 'door' | 'reply' | 'isResumable'>) => boolean,
+): Promise<boolean> {
+  return engine.inOrder(key, async () => {
+    const session = openStored(engine, key, await engine.store.load(key));
+    const reply = session.kind === 'live' ? openReply(engine, key, session.stored) : undefined;
+    if (session.kind !== 'live' || typeof reply !== 'object') return false;
+    const { door, calls, tasks = [] } = session.record;
+    const view = { door, reply: reply.text, isResumable: isResumable(session.record, engine.clock.now()) };
+    if (!may(view) || calls.some(({ later }) => later)) return false;
+    if (!tasks.length) return engine.store.remove(key);
+    return storeEnd(engine, key, { opened: session, reply: '', door: {} });
+  });
+}
+
 async function storeEnd(engine: Engine, key: string, { opened, reply, door }: Ending & { opened: Live }) {
   const { stored, record } = opened;
   const { conversation, version, hash, turn, startedAt, tasks = [], isPrivate } = record;

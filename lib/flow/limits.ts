@@ -4,6 +4,9 @@ export const FLOW_LIMITS = {
   // --- services ---------------------------------------------------------------------------------------------------------
   /** The longest `timeout` that a flow may set, in milliseconds. */
   callTimeoutMaxMs: 60_000,
+  /** The same of a call that waits for a callback, and how long it waits where the flow says nothing. */
+  callbackMaxMs: 3_600_000,
+  callbackMs: 120_000,
   /** Retries that a flow may set with `retry`. */
   callRetriesMax: 3,
   /** Calls that one screen may make after the reply; their tries after the first where it says nothing, and at most. */

@@ -1,7 +1,7 @@
 // Ends of phone sessions without a turn: the caller hung up, the phone began too many, or an operator ended it.
 
 import type { Engine } from '../engine/engine.ts';
-import { endSession, type SessionView, viewLiving } from '../engine/sessions.ts';
+import { endSession, removeSession, type SessionView } from '../engine/sessions.ts';
 import type { UssdReply } from './adapter.ts';
 import { CLOSED } from './dial.ts';
 import { DIAL_AGAIN, NOTHING } from './reply.ts';
@@ -10,18 +10,8 @@ import type { UssdRequest } from './request.ts';
 /** A telecom gateway says that the caller has hung up. */
 export async function hangUp(engine: Engine, key: string, request: UssdRequest): Promise<UssdReply> {
   // One that its caller may go on with at the next dial stays until then.
-  await endLive(engine, key, (session) => mayEnd(session, request) && !session.isResumable);
+  await removeSession(engine, key, (session) => mayEnd(session, request) && !session.isResumable);
   return NOTHING;
-}
-
-/** Removes a live session; serialised with its turns, so that it removes exactly the state it looked at. */
-export function endLive(engine: Engine, key: string, may: (session: SessionView) => boolean): Promise<boolean> {
-  return engine.inOrder(key, async () => {
-    const session = await viewLiving(engine, key);
-    const isEnding = session !== undefined && may(session);
-    if (isEnding) await engine.store.remove(key);
-    return isEnding;
-  });
 }
 
 /**
@@ -33,7 +23,10 @@ export function closeSession(engine: Engine, key: string): Promise<boolean> {
 }
 
 // Dialects without a phone number must quote the last screen, or name the session in their path.
-function mayEnd({ door, reply }: SessionView, { phoneNumber, serviceCode, lastReply }: UssdRequest): boolean {
+function mayEnd(
+  { door, reply }: Pick<SessionView, 'door' | 'reply'>,
+  { phoneNumber, serviceCode, lastReply }: UssdRequest,
+): boolean {
   const isSame = (value: string, json: unknown) => value === '' || value === json;
   if (!isSame(phoneNumber, door.phoneNumber) || !isSame(serviceCode, door.serviceCode)) return false;
   return lastReply === undefined || normalizeScreen(lastReply) === normalizeScreen(reply);

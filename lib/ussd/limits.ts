@@ -12,4 +12,6 @@ export const USSD_LIMITS = {
   phoneNoteMs: 600_000,
   /** Bytes of a USSD request body. */
   ussdBodyBytes: 8_192,
+  /** Bytes of an answer that is posted to a callback. */
+  callbackBodyBytes: 65_536,
 } as const;

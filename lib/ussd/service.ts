@@ -5,7 +5,7 @@ import type { Engine } from '../engine/engine.ts';
 import { toPath } from '../engine/machine/state-path.ts';
 import { openStored } from '../engine/session/open.ts';
 import { type Decision, type SessionState, type TurnMove, type TurnResult, takeTurn } from '../engine/session/turn.ts';
-import { sessionKeys, showSession, viewLiving } from '../engine/sessions.ts';
+import { removeSession, sessionKeys, showSession, viewLiving } from '../engine/sessions.ts';
 import { TwinlineError } from '../errors.ts';
 import { requireGiven } from '../given.ts';
 import { type Keyring, shortMac } from '../keyring.ts';
@@ -14,7 +14,7 @@ import type { UssdReply } from './adapter.ts';
 import { createAdapters } from './adapters.ts';
 import type { FlowCode } from './codes.ts';
 import { type DialRefusal, type DialRules, markSim, readDial, type UnknownSession } from './dial.ts';
-import { endLive, hangUp } from './hang-up.ts';
+import { hangUp } from './hang-up.ts';
 import { KEY_PREFIX, listKeys, readSessionKey, simulatedKey, ussdKey } from './keys.ts';
 import { phoneSessions } from './phone-sessions.ts';
 import { DIAL_AGAIN, INVALID_INPUT, NOTHING, UNAVAILABLE } from './reply.ts';
@@ -140,7 +140,7 @@ export function ussdService<C extends Conversation>(options: UssdServiceOptions<
   };
   const phones = phoneSessions({
     isLive: async (key) => (await viewLiving(engine, key)) !== undefined,
-    endSession: (key) => endLive(engine, key, () => true),
+    endSession: (key) => removeSession(engine, key, () => true),
     onEnded: options.onCrowded,
     shared: options.notes && {
       notes: options.notes,

@@ -53,6 +53,7 @@ import type { Log } from '../telemetry/log.ts';
 import { gauge, type Metrics } from '../telemetry/metrics.ts';
 import type { UsageCounts } from '../usage/counts.ts';
 import type { AccountDesk } from '../ussd/account-desk.ts';
+import { CALLBACK_ROUTES, type CallbackDeps } from '../ussd/callbacks.ts';
 import { USSD_BASE } from '../ussd/dialects.ts';
 import { forbiddenGateways, type UssdGateways } from '../ussd/gateways.ts';
 import type { OperatorNotes } from '../ussd/operator-routes.ts';
@@ -70,6 +71,7 @@ export interface AppDeps {
   readonly ussd: UssdService;
   readonly gateways: UssdGateways;
   readonly desk: AccountDesk;
+  readonly callbacks: CallbackDeps;
   readonly usage: UsageCounts;
   readonly notes: OperatorNotes | undefined;
   readonly adapters: Readonly<Record<string, Adapter>>;
@@ -217,6 +219,8 @@ interface RouterParts {
 function openRouter(deps: AppDeps, { declared, operators, phones }: RouterParts): Router {
   const { config, health, clock, metrics, toolPages } = deps;
   const router = newRouter();
+  // Callbacks are JSON or forms, and read their own bodies.
+  addRoutes(router, CALLBACK_ROUTES, { deps: deps.callbacks });
   router.use(jsonBody(bodyLimits(declared)));
   addRoutes(router, HEALTH_ROUTES, {
     deps: { health, clock, environment: config.environment, sendHome: toolPages.sendHome },

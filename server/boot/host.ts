@@ -37,6 +37,7 @@ import { tracedStores } from '../stores/traced.ts';
 import type { Log } from '../telemetry/log.ts';
 import { USAGE_KEEP_MS, type UsageCounts, usageCounts } from '../usage/counts.ts';
 import { type AccountDesk, accountDesk } from '../ussd/account-desk.ts';
+import { callbackUrl } from '../ussd/callbacks.ts';
 import { logFailures, problemLog, type SessionFailure } from './failures.ts';
 import type { ServerParts } from './running-server.ts';
 
@@ -206,6 +207,7 @@ async function build(
     memory,
     ttlSeconds: config.ussd.ttlSeconds,
     inspector: options.inspector,
+    callbackUrl: callbackAddress(config),
     onProblem: problemLog({ keyring, log, onFailure: options.onFailure, onProblem: (where) => onProblem?.(where) }),
   });
   const ussd = ussdService({
@@ -236,7 +238,10 @@ async function build(
 }
 
 /** Where the menus of a configuration are, and what a dial starts. */
-function placeMenus(config: Config, parts: Pick<MenuFolder, 'services' | 'contracts' | 'machines' | 'rules' | 'clock'>) {
+function placeMenus(
+  config: Config,
+  parts: Pick<MenuFolder, 'services' | 'contracts' | 'machines' | 'rules' | 'clock'>,
+) {
   const dialled = dialChoice(config.ussd);
   const home = menuHome(config);
   const menuFolder: MenuFolder = {
@@ -247,6 +252,12 @@ function placeMenus(config: Config, parts: Pick<MenuFolder, 'services' | 'contra
     mayBeEmpty: config.studio && !config.production,
   };
   return { dialled, menuHome: home, menuFolder };
+}
+
+// In development without PUBLIC_URL, programs on this machine can reach it.
+function callbackAddress({ publicUrl, production, port }: Config): Engine['callbackUrl'] {
+  const base = publicUrl ?? (production || port === 0 ? undefined : `http://localhost:${port}`);
+  return base === undefined ? undefined : (token) => callbackUrl(base, token);
 }
 
 interface CallerOptions extends Pick<AccountsOptions, 'vault' | 'clock'> {

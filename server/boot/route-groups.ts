@@ -9,6 +9,7 @@ import { DOMAIN_ROUTES } from '../domain/door.ts';
 import { HEALTH_ROUTES } from '../health/routes.ts';
 import type { Exceptions } from '../http/fast-path.ts';
 import { type DeclaredRoute, pathNames, type RouteGroup } from '../http/route-table.ts';
+import { CALLBACK_ROUTES } from '../ussd/callbacks.ts';
 import { ussdRouteGroup } from '../ussd/dialects.ts';
 import { operatorRouteGroup } from '../ussd/operator-routes.ts';
 import { INSPECTOR_ROUTES } from '../web/inspector/routes.ts';
@@ -31,6 +32,7 @@ type Adapters = Readonly<Record<string, Adapter>>;
 export function routeGroups({ metricsPort, ussd, studio }: RouteSettings, adapters?: Adapters): RouteGroup[] {
   return [
     ussdRouteGroup(ussd, adapters),
+    CALLBACK_ROUTES as RouteGroup,
     ...DOMAIN_ROUTES,
     AGENT_ROUTES,
     MODEL_ROUTES,

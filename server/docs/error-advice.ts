@@ -119,8 +119,10 @@ export const PROBLEM_ADVICE: { readonly [problem in Reason | RefusalKind]: Advic
     remedy: 'Send the lines after the last answered one in another import, over a faster connection.',
   },
   gone: {
-    cause: 'The record was deactivated. Its DID is never reused.',
-    remedy: 'Its history remains readable: GET …?at=<revision or time> and GET …/history.',
+    cause:
+      'The record was deactivated, and its DID is never reused; or the call that a callback answers waits no more.',
+    remedy:
+      'The history of a record remains readable: GET …?at=<revision or time> and GET …/history. A callback cannot be repaired.',
   },
   'revision-changed': {
     cause: 'If-Match names a revision that is not the current one.',

@@ -11,6 +11,7 @@ export const REFUSALS = {
   'not-found': { status: 404, words: 'Not found' },
   'method-not-allowed': { status: 405, words: 'Method not allowed' },
   conflict: { status: 409, words: 'Conflict' },
+  gone: { status: 410, words: 'Gone' },
   'too-large': { status: 413, words: 'Body too large' },
   'unsupported-media-type': { status: 415, words: 'Unsupported media type' },
   'too-many-requests': { status: 429, words: 'Too many requests' },

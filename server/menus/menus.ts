@@ -50,11 +50,18 @@ export interface Menus {
 
 /** What lint knows of a server. */
 export function lintDoors(
-  { ussd, agent, timezone, sms, serviceHosts }: Pick<Config, 'ussd' | 'agent' | 'timezone' | 'sms' | 'serviceHosts'>,
+  {
+    ussd,
+    agent,
+    timezone,
+    ...config
+  }: Pick<Config, 'ussd' | 'agent' | 'timezone' | 'sms' | 'serviceHosts' | 'publicUrl'>,
   dialled: DialledFlows = ussd,
 ): LintDoors {
+  const { sms, serviceHosts, publicUrl } = config;
   return {
-    ...{ textMode: ussd.textMode, chats: [agent.flow], timezone, sendsSms: sms !== undefined, serviceHosts },
+    ...{ textMode: ussd.textMode, chats: [agent.flow], timezone },
+    ...{ sendsSms: sms !== undefined, serviceHosts, hasAddress: publicUrl !== undefined },
     get dialled() {
       return listDialled(dialled);
     },
@@ -74,6 +81,7 @@ export function readDoors(env: NodeJS.ProcessEnv, folder: string): LintDoors {
     timezone: env.TIMEZONE?.trim() || undefined,
     sendsSms: Boolean(env.SMS_URL?.trim()),
     serviceHosts: env.SERVICE_HTTP_HOSTS?.split(',').flatMap((host) => host.trim() || []),
+    hasAddress: Boolean(env.PUBLIC_URL?.trim()),
   };
 }
 

@@ -16,10 +16,13 @@ const GONE: UssdBody = { kind: 'gone' };
 const PATIENCE_BYTES = 1_048_576;
 
 /**
- * Reads the body; never rejects. Drains and discards a body that is too long, so that the sender gets its answer. Bodies that
- * end in the same turn of the event loop are released together at its end.
+ * Reads the body, at most `maxBytes`; never rejects. Drains and discards a body that is too long, so that the sender gets its
+ * answer. Bodies that end in the same turn of the event loop are released together at its end.
  */
-export function readUssdBody(request: IncomingMessage): Promise<UssdBody> {
+export function readUssdBody(
+  request: IncomingMessage,
+  maxBytes: number = USSD_LIMITS.ussdBodyBytes,
+): Promise<UssdBody> {
   return new Promise((resolve) => {
     const encoding = request.headers['content-encoding'];
     const isEncoded = encoding !== undefined && encoding !== 'identity';
@@ -30,13 +33,13 @@ export function readUssdBody(request: IncomingMessage): Promise<UssdBody> {
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
       if (length > PATIENCE_BYTES) resolve(REFUSED);
-      else if (length > USSD_LIMITS.ussdBodyBytes) more = undefined;
+      else if (length > maxBytes) more = undefined;
       else if (!first) first = chunk;
       else if (more) more.push(chunk);
       else more = [first, chunk];
     });
     request.on('end', () => {
-      if (isEncoded || length > USSD_LIMITS.ussdBodyBytes) return ready(REFUSED);
+      if (isEncoded || length > maxBytes) return ready(REFUSED);
       const bytes = more ? Buffer.concat(more) : first;
       if (!bytes) return ready({ kind: 'text', text: '' });
       ready(isUtf8(bytes) ? { kind: 'text', text: bytes.toString('utf8') } : REFUSED);

@@ -5,6 +5,7 @@ import type { Engine } from '../engine.ts';
 import { type Completion, checkAnswer, openToken } from '../later.ts';
 import type { ServiceAnswer } from '../machine/step.ts';
 import { inBackground } from './attempt.ts';
+import { readRecord } from './open.ts';
 import type { Delivery } from './run.ts';
 import { SESSION_CALLS } from './settle.ts';
 
@@ -46,4 +47,12 @@ export async function completeCall(engine: Engine, token: string, answer: Servic
   const delivery: Delivery = { key, outcome: checkAnswer(answer) };
   await engine.inOrder(session, () => inBackground(engine, session, delivery));
   return delivery.fate ?? 'not-waiting';
+}
+
+/** The service of a call that waits for an answer of this token; undefined when none does. Rejects as {@link completeCall}. */
+export async function findWaitingService(engine: Engine, token: string): Promise<string | undefined> {
+  const [session, key] = openToken(engine.keyring, SESSION_CALLS, token);
+  const stored = await engine.store.load(session);
+  const record = stored && readRecord(engine, session, stored);
+  return typeof record === 'object' ? record.calls.find((call) => call.key === key)?.service : undefined;
 }

@@ -99,7 +99,19 @@ function startCall(engine: Engine, work: Work, working: WorkingCall): WorkingCal
   const onFailure = onProblem && ((error: unknown) => onProblem({ key: work.key, reason: 'service', service, error }));
   const own = work.conversation.machine.services;
   const token = engine.keyring && (() => sealToken(engine.keyring!, SESSION_CALLS, [work.key, call.key]));
-  const request = { call, input, policy, session: serviceSession(work), own, secrets, privates, token, onFailure };
+  const { callbackUrl } = engine;
+  const request = {
+    call,
+    input,
+    policy,
+    session: serviceSession(work),
+    own,
+    secrets,
+    privates,
+    token,
+    callbackUrl,
+    onFailure,
+  };
   const answer = engine.calls.start(request);
   const next = { ...working, answer, stored: true };
   work.started.push(next);

@@ -39,6 +39,11 @@ export const LOCAL_NAMES = {
     about: 'The item of a line, in the text `row`. An item that is picked goes into the variable of `save`.',
   },
   error: { screen: 'call', about: 'Why the call has failed, in the `when` and `set` of `fail`.' },
+  callbackUrl: {
+    screen: 'call',
+    about:
+      'Where the answer of the call is posted, in the `with` of a call whose `answer` is `callback`. It is a secret.',
+  },
 } as const;
 
 /** The flow that answers chats where nothing names another one. */

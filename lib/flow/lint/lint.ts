@@ -109,6 +109,8 @@ export interface LintDoors {
   readonly sendsSms?: boolean | undefined;
   /** Hosts that the services `http.…` may call. @default unknown */
   readonly serviceHosts?: readonly string[] | undefined;
+  /** Whether PUBLIC_URL gives callbacks their address. @default unknown */
+  readonly hasAddress?: boolean | undefined;
 }
 
 /** The context of a flow. Whatever is omitted is not checked. */
@@ -200,6 +202,7 @@ function prepareLint(flow: Flow, { flows, services, contracts = {}, doors }: Lin
     isOnlyCalled: isCalled && doors?.dialled !== undefined && ![...doors.dialled, ...doors.chats].includes(flow.flow),
     sendsSms: doors?.sendsSms,
     serviceHosts: doors?.serviceHosts,
+    hasAddress: doors?.hasAddress,
     isRepeated: doors?.textMode !== 'latest' && !(doors?.chats ?? [CHAT_FLOW]).includes(flow.flow),
     meant,
     nearest,

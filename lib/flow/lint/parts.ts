@@ -119,7 +119,7 @@ class Collector implements Parts {
     return {
       text: (steps, value, also = []) => this.text(at(steps), value, { also }),
       items: (steps, source) => this.#read(at(steps), source, { role: 'items', also: [] }),
-      values: (steps, value, into) => this.#values(at(steps), value ?? {}, { also: [], into }),
+      values: (steps, value, into, also = []) => this.#values(at(steps), value ?? {}, { also, into }),
       set: (steps, changes, of) => this.#set(at(steps), changes, { also: [], of }),
       save: (steps, name) => {
         if (name !== undefined) this.writes.push({ ...at(steps), name, isKey: false });

@@ -30,6 +30,8 @@ export interface Lint {
   readonly isRepeated: boolean;
   /** Whether there is a gateway for `sms.send`; undefined when nobody knows. */
   readonly sendsSms: boolean | undefined;
+  /** Whether callbacks have an address; undefined when nobody knows. */
+  readonly hasAddress: boolean | undefined;
   /** The screen that an id refers to: the id itself, or the most similar existing one. */
   readonly meant: (id: string) => string | undefined;
   /** The name in the list that is most similar to a misspelt one. */

@@ -84,8 +84,13 @@ export function flowConversation(
 
 function callPolicy(screen: Screen & { type: 'call' }, secrets: ReadonlySet<string>): CallPolicy {
   const names = listRead(screen.with ?? {});
+  const { timeout, answer } = screen;
+  const isCalledBack = answer === 'callback';
   return {
-    timeoutMs: readTimeout(screen.timeout),
+    timeoutMs: readTimeout(isCalledBack ? undefined : timeout),
+    ...(isCalledBack && {
+      callbackMs: (timeout === undefined ? undefined : durationMs(timeout)) ?? FLOW_LIMITS.callbackMs,
+    }),
     retries: screen.retry ?? 0,
     secret: names.some((name) => secrets.has(name)),
   };

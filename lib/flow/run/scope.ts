@@ -2,6 +2,7 @@
 
 import type { MenuImplementations } from '../../../machines/menu-types.ts';
 import { systemClock } from '../../clock.ts';
+import { CALLBACK_PLACE } from '../../engine/conversation.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { type Calendar, findZone } from '../expression/days.ts';
@@ -20,6 +21,7 @@ import {
   type Values,
 } from '../format/flow.ts';
 import { findText } from '../format/way.ts';
+import { CALLBACK_NAME } from '../screens/call.ts';
 import type { Behaviour, Phrase, ScreenScope } from '../screens/kind.ts';
 
 /** What the screens of a flow share. */
@@ -162,8 +164,10 @@ export function withInputs(config: JsonObject, readers: ValueReaders): JsonObjec
     meta?: JsonObject;
     states?: { [id: string]: JsonObject };
   };
-  const { with: values = {}, of } = (meta ?? {}) as { with?: Values; of?: string };
-  const input = ({ context }: { context: JsonObject }) => evaluateValues(values, context, readers.get(of!)!);
+  const { with: values = {}, of, answer } = (meta ?? {}) as { with?: Values; of?: string; answer?: string };
+  const inner = answer === undefined ? {} : { [CALLBACK_NAME]: CALLBACK_PLACE };
+  const input = ({ context }: { context: JsonObject }) =>
+    evaluateValues(values, answer === undefined ? context : { ...context, ...inner }, readers.get(of!)!);
   return {
     ...config,
     ...(invoke && { invoke: { ...invoke, input: input as unknown as Json } }),

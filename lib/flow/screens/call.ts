@@ -9,13 +9,18 @@ export interface CallScreen extends AnyScreen {
   readonly service: string;
   readonly with?: Values;
   readonly save?: string;
-  /** Such as `3s` or `800ms`. */
+  /** `callback`: the service only begins it, and the answer comes by a POST to its `callbackUrl`. */
+  readonly answer?: 'callback';
+  /** Such as `3s` or `800ms`; with a callback, how long the flow waits for it. */
   readonly timeout?: string;
   /** Tries after the first. */
   readonly retry?: number;
   readonly done: string | readonly Way[];
   readonly fail: string | readonly Way[];
 }
+
+/** By which values of `with` name the address of the callback. */
+export const CALLBACK_NAME = 'callbackUrl';
 
 export const call: ScreenKind<CallScreen> = {
   schema: {
@@ -47,8 +52,16 @@ export const call: ScreenKind<CallScreen> = {
         examples: [{ phone: '=phoneNumber' }],
       },
       save: { description: 'The variable that keeps what it answers.', type: 'string', examples: ['account'] },
+      answer: {
+        description:
+          'callback: the service only begins, such as a payment that is confirmed on another phone; what it answers itself is not used. The answer is what is posted to `callbackUrl`, an address for this call, once. Values of `with` can use that name.',
+        type: 'string',
+        enum: ['callback'],
+        examples: ['callback'],
+      },
       timeout: {
-        description: 'The longest that one try may take, at most 60s.',
+        description:
+          'The longest that one try may take, at most 60s. Of a call that waits for a callback: how long it waits, at most 60m, and 2m where nothing is said.',
         type: 'string',
         pattern: '^[1-9][0-9]{0,6}(ms|s|m)$',
         default: '5s',
@@ -79,7 +92,12 @@ export const call: ScreenKind<CallScreen> = {
   targets: ({ done, fail }) => [...listWays(done), ...listWays(fail)].map(({ to }) => to),
 
   state: (screen, place) => ({
-    meta: { ...meta(place, screen), of: place.flow, with: screen.with ?? {} },
+    meta: {
+      ...meta(place, screen),
+      of: place.flow,
+      with: screen.with ?? {},
+      ...(screen.answer && { answer: screen.answer }),
+    },
     ...entryTrack(screen),
     invoke: {
       id: place.path,
@@ -95,21 +113,25 @@ export const call: ScreenKind<CallScreen> = {
   }),
   behaviour: SILENT,
 
-  services: ({ service, with: values, timeout }) => [{ steps: [], service, with: values, timeout }],
+  services: ({ service, with: values, timeout, answer }) => [
+    { steps: [], service, with: values, timeout, ...(answer === 'callback' && { isAnsweredLater: true }) },
+  ],
   parts: (screen, reader) => {
     reader.save(['save'], screen.save);
-    reader.values(['with'], screen.with, 'service');
+    reader.values(['with'], screen.with, 'service', screen.answer === 'callback' ? [CALLBACK_NAME] : []);
     reader.ways(['done'], screen.done);
     reader.ways(['fail'], screen.fail, ['error']);
   },
 
-  card: ({ service, timeout, retry }) => {
-    const time = timeout === undefined ? [] : [`${timeout}${retry ? ` × ${retry + 1}` : ''}`];
+  card: ({ service, timeout, retry, answer }) => {
+    const again = retry ? ` × ${retry + 1}` : '';
+    const time =
+      answer === 'callback' ? [`callback ${timeout ?? '2m'}`] : timeout === undefined ? [] : [`${timeout}${again}`];
     return { chips: [{ sign: 'service', text: service }, ...time.map((text) => ({ sign: 'time', text }) as const)] };
   },
   steps: ({ done, fail, save }, { path }) => [
     ...waySteps(done, { slot: 'done', event: `xstate.done.actor.${path}`, word: 'done', role: 'on' }, save),
     ...waySteps(fail, { slot: 'fail', event: `xstate.error.actor.${path}`, word: 'fail', role: 'error' }, 'error'),
   ],
-  summary: ({ service }) => `Calls ${service}.`,
+  summary: ({ service, answer }) => `Calls ${service}${answer === 'callback' ? ', and waits for a callback' : ''}.`,
 };

@@ -56,6 +56,8 @@ export interface ServiceUse {
   readonly service: string;
   readonly with?: Values | undefined;
   readonly timeout?: string | undefined;
+  /** Its answer comes by a callback. */
+  readonly isAnsweredLater?: true;
 }
 
 /** Its keys as JSON Schema. `npm run guides` writes them into `menus/flow.schema.json`. */
@@ -163,7 +165,13 @@ export interface PartReader {
   text(steps: Steps, text: Text | undefined, also?: readonly string[]): void;
   /** An expression that gives a list. */
   items(steps: Steps, source: string): void;
-  values(steps: Steps, values: Values | undefined, into: 'service' | 'task' | 'output' | 'bound'): void;
+  /** `also` are names that they can use besides the variables. */
+  values(
+    steps: Steps,
+    values: Values | undefined,
+    into: 'service' | 'task' | 'output' | 'bound',
+    also?: readonly string[],
+  ): void;
   /** Variables that get values; `of` names the called flow whose variables they are. */
   set(steps: Steps, values: Values | undefined, of?: string): void;
   /** The name of a variable that keeps something. */

@@ -1,6 +1,7 @@
 // The shape of a <name>.test.json file: tests of a flow as written by their author.
 
 import type { Json, JsonObject } from '../../json/json.ts';
+import { durationMs } from '../format/way.ts';
 
 /** A parsed test file. */
 export interface FlowTestFile {
@@ -29,11 +30,13 @@ export interface FlowTest extends FlowTestSetup {
   readonly steps: readonly FlowTestStep[];
 }
 
-/** One service answer: exactly one of `return` and `fail`. */
+/** One service answer: exactly one of `return`, `fail` and `callback`. */
 export interface MockAnswer {
   /** The part of the input to match. @default any input */
   readonly when?: JsonObject;
   readonly return?: Json;
+  /** What is posted to the callback of the call, `delayMs` after it. */
+  readonly callback?: Json;
   /** One of ERROR_CODES, or a code of a ServiceError. */
   readonly fail?: string;
   /** @default 0 */
@@ -45,6 +48,8 @@ export interface MockAnswer {
 export interface FlowTestStep {
   /** The input; '' in the first step, which dials. */
   readonly in: string;
+  /** The time since the last reply, such as `45s`. @default none */
+  readonly after?: string;
   /** Path of the expected screen: `pin`, or `login.pin` inside the called flow `login`. */
   readonly screen?: string;
   readonly text?: string;
@@ -59,6 +64,10 @@ export interface FlowTestStep {
   readonly track?: readonly string[];
   readonly note?: string;
 }
+
+/** When a step is taken, for the session under test. */
+export const readPause = ({ after }: Pick<FlowTestStep, 'after'>) =>
+  after === undefined ? {} : { afterMs: durationMs(after) };
 
 /** Ends the names of files with flow tests: `wallet.test.json`. */
 export const FLOW_TEST_FILE = '.test.json';

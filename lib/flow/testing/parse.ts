@@ -192,9 +192,13 @@ function mendDial(input: string, test: number): Mend {
 }
 
 function answerProblems(answer: MockAnswer, pointer: string): TestFinding[] {
-  if ('return' in answer === 'fail' in answer) {
-    const message = `An answer has ${'fail' in answer ? 'either' : 'one of'} "return" ${'fail' in answer ? 'or' : 'and'} "fail".`;
-    return [{ code: 'bad-answer', pointer, message, fix: 'Write { "return": … } or { "fail": "ERR_SERVICE" }.' }];
+  const kinds = ['return', 'fail', 'callback'].filter((kind) => kind in answer);
+  if (kinds.length !== 1) {
+    const message = kinds.length
+      ? `An answer has either ${kinds.map((kind) => `"${kind}"`).join(' or ')}.`
+      : 'An answer has one of "return", "fail" and "callback".';
+    const fix = 'Write { "return": … }, { "fail": "ERR_SERVICE" } or { "callback": … }.';
+    return [{ code: 'bad-answer', pointer, message, fix }];
   }
   if (answer.fail === undefined || Object.hasOwn(ERROR_CODES, answer.fail)) return [];
   const codes = Object.keys(ERROR_CODES);

@@ -42,7 +42,7 @@ export async function replayDialogue(
     const place = { turn: at + 1, typed: typeof turn.in === 'string' ? session.showInput(turn.in) : '****' };
     try {
       const typed = typeof turn.in === 'string' ? turn.in : secretFor(turn.in, compiledFlow.screens.get(screen));
-      const step = await session.take({ ...turn, in: typed }, turn.at);
+      const step = await session.take({ ...turn, in: typed }, { at: turn.at });
       screen = step.screen;
       replayed.push({ ...place, ...compareTurn(turn, step) });
       const hasMore = at + 1 < dialogue.turns.length;

@@ -8,7 +8,7 @@ import { suggest } from '../expression/suggest.ts';
 import { showValue } from '../format/problem.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { type Coverage, type MarkedFlow, markFlow } from './coverage.ts';
-import type { FlowTest, FlowTestFile, FlowTestSetup, FlowTestStep } from './file.ts';
+import { type FlowTest, type FlowTestFile, type FlowTestSetup, type FlowTestStep, readPause } from './file.ts';
 import type { TestSession, TestStepResult } from './session.ts';
 
 /** A failed step of a flow test. */
@@ -160,7 +160,7 @@ async function runTest({ compiled, marked, test, pointer }: TestRun): Promise<Fl
     const other = unkept(step.memory);
     if (other !== undefined) return [{ message: explainUnkept(other), key: 'memory' }];
     try {
-      const turn = await session.take(step);
+      const turn = await session.take(step, readPause(step));
       if (turn.reply.kind === 'end') ended = test.steps.indexOf(step) + 1;
       return compareStep(step, turn);
     } catch (error) {

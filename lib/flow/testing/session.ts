@@ -1,15 +1,18 @@
 // One session of a flow test: every step is a turn of the real engine on a test clock, stored and read back. Each service
 // call takes the first unused answer that matches; no real service is called.
 
+import { createHash } from 'node:crypto';
 import { type Clock, SimulatedClock } from '../../clock.ts';
 import type { Reply } from '../../engine/conversation.ts';
 import { createEngine, type Fact } from '../../engine/engine.ts';
 import { toPath } from '../../engine/machine/state-path.ts';
 import { type CallerMemory, type MemoryOwner, memoryOfProcess, memoryServices } from '../../engine/memory/memory.ts';
 import { isServiceCode, type Service, ServiceError, type Services } from '../../engine/service.ts';
+import { completeCall } from '../../engine/session/complete.ts';
 import { type Decision, takeTurn } from '../../engine/session/turn.ts';
 import { type ErrorCode, TwinlineError } from '../../errors.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { parseKeyring } from '../../keyring.ts';
 import { memorySnapshots } from '../../store/memory/index.ts';
 import { suggest } from '../expression/suggest.ts';
 import { pointerTo } from '../format/source.ts';
@@ -34,14 +37,25 @@ export interface TestStepResult {
   readonly unanswered: readonly string[];
 }
 
+/** When a step is taken. */
+export interface StepTime {
+  /** Milliseconds since 1970. */
+  readonly at?: number | undefined;
+  /** Milliseconds since the last reply. */
+  readonly afterMs?: number | undefined;
+}
+
 /** A session under test. */
 export interface TestSession {
-  /** Takes a turn, at this time if one is given; the first one dials, and each with `dial`. Rejects like the engine. */
-  take(step: { readonly in: string; readonly dial?: string | undefined }, at?: number): Promise<TestStepResult>;
+  /** Takes a turn, then; the first one dials, and each with `dial`. Rejects like the engine. */
+  take(step: { readonly in: string; readonly dial?: string | undefined }, when?: StepTime): Promise<TestStepResult>;
   /** An input as shown in messages; hidden when a secret is asked for. */
   showInput(input: string): string;
   listUnused: MockedServices['listUnused'];
 }
+
+// Nothing outlives a test.
+const TEST_KEY = createHash('sha256').update('a flow test').digest('hex');
 
 /** A conversation before its dial. */
 export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFlow, setup: FlowTestSetup): TestSession {
@@ -60,12 +74,14 @@ export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFl
     clock,
     names: [...new Set(calls.map(({ service }) => service))],
     caller: () => calling,
+    complete: (url, output) => completeCall(engine, url, { ok: true, output }),
   });
   // Called right before a service call.
   const callPolicy = (id: string) => {
     calling = id;
     return markedFlow.conversation.callPolicy(id);
   };
+  const hasCallbacks = calls.some(({ isAnsweredLater }) => isAnsweredLater);
   const { taskPolicy } = markedFlow.conversation;
   const tasks = taskPolicy && {
     taskPolicy: (id: string) => {
@@ -83,6 +99,7 @@ export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFl
     conversations: [{ ...markedFlow.conversation, callPolicy, ...tasks }],
     services: { ...memoryServices(memory), ...mocks.services },
     memory,
+    ...(hasCallbacks && { keyring: parseKeyring(TEST_KEY), callbackUrl: (token: string) => token }),
     inspector: {
       isWatched: () => compiledFlow.isPrivate === true,
       emit: ({ turn }) => {
@@ -94,8 +111,9 @@ export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFl
     },
   });
 
-  const take: TestSession['take'] = async ({ in: input, dial }, at) => {
+  const take: TestSession['take'] = async ({ in: input, dial }, { at, afterMs } = {}) => {
     if (at !== undefined) clock.setTime(at);
+    if (afterMs !== undefined) await clock.drive(clock.wait(afterMs));
     if (screen === '') await fillMemory(compiledFlow, setup, { memory, owner });
     else if (dial !== undefined) {
       clock.setTime(clock.now() + durationMs(dial)!);
@@ -108,8 +126,11 @@ export function openTestSession(compiledFlow: CompiledFlow, markedFlow: MarkedFl
     const result = await clock.drive(takeTurn(engine, { key, decide: () => decision }));
     if (result.kind !== 'replied')
       throw new TwinlineError('ERR_INPUT', `The session does not go on: ${result.reason}.`);
+    // By now a callback may have led on.
+    const shown = result.move ? toPath(result.move.to) : screen;
     const { values } = await memory.recall(owner);
-    const step = { reply: result.reply, masked, screen, tracks, memory: values, unanswered: mocks.listUnanswered() };
+    const unanswered = mocks.listUnanswered();
+    const step = { reply: result.reply, masked, screen: shown, tracks, memory: values, unanswered };
     tracks = [];
     return step;
   };
@@ -195,6 +216,8 @@ interface MockPlace {
   readonly clock: Clock;
   /** The calling screen. */
   caller(): string;
+  /** Brings the answer of a call to its callback. */
+  complete(url: string, output: Json): Promise<unknown>;
 }
 
 /** Works in tests as it does on a server, unless they have answers of it. */
@@ -206,7 +229,7 @@ function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace)
   let problems: string[] = [];
   const answerTo =
     (name: string): Service =>
-    async (input, { signal }) => {
+    async (input, { signal, callbackUrl }) => {
       const listed = Object.hasOwn(answers, name) ? answers[name]! : [];
       const answer = listed.find((one) => left.get(one)! > 0 && isPart(one.when ?? {}, input));
       if (!answer) {
@@ -214,6 +237,11 @@ function mockServices(answers: FlowTestSetup['services'] = {}, place: MockPlace)
         throw new TwinlineError('ERR_SERVICE_UNKNOWN', `The test has no answer of "${name}" left.`);
       }
       left.set(answer, left.get(answer)! - 1);
+      if (answer.callback !== undefined) {
+        if (callbackUrl === undefined) problems.push(describeUncalled(name, place.caller()));
+        else void place.clock.wait(answer.delayMs ?? 0).then(() => place.complete(callbackUrl, answer.callback!));
+        return null;
+      }
       if (answer.delayMs) await place.clock.wait(answer.delayMs, signal);
       return giveAnswer(name, answer);
     };
@@ -242,6 +270,10 @@ export function giveAnswer(service: string, { return: value, fail }: MockAnswer)
   if (fail === undefined) return value ?? null;
   const message = `The test lets "${service}" fail.`;
   throw isServiceCode(fail) ? new ServiceError(fail, message) : new TwinlineError(fail as ErrorCode, message);
+}
+
+function describeUncalled(name: string, screen: string): string {
+  return `Screen "${screen}" calls "${name}" without a callback. Write "return" for "callback", or "answer": "callback" on the screen.`;
 }
 
 function describeMissing(

@@ -8,7 +8,7 @@ import { parsePointer, pointerTo } from '../format/source.ts';
 import { formatFile, formatOnLine, formatValue } from '../format/write.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import { markFlow } from './coverage.ts';
-import { FLOW_TEST_FILE, type FlowTest, type FlowTestFile, type FlowTestStep } from './file.ts';
+import { FLOW_TEST_FILE, type FlowTest, type FlowTestFile, type FlowTestStep, readPause } from './file.ts';
 import { parseFlowTests } from './parse.ts';
 import { openTestSession, type TestStepResult } from './session.ts';
 
@@ -44,7 +44,7 @@ async function findEdits(compiledFlow: CompiledFlow, test: FlowTest, place: stri
   let isOver = false;
   for (const [at, step] of test.steps.entries()) {
     if (isOver && step.dial === undefined) return edits;
-    const turn = await session.take(step).catch(() => undefined);
+    const turn = await session.take(step, readPause(step)).catch(() => undefined);
     if (!turn || turn.unanswered.length) return edits;
     edits.push(...differences(step, turn).map(({ key, value }) => ({ pointer: `${place}/${at}/${key}`, value })));
     isOver = turn.reply.kind === 'end';

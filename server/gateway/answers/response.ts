@@ -67,6 +67,7 @@ const CODES: { readonly [kind in RefusalKind]: number } = {
   'not-found': 5,
   'method-not-allowed': 12,
   conflict: 10,
+  gone: 5,
   'too-large': 8,
   'unsupported-media-type': 3,
   'too-many-requests': 8,

@@ -101,7 +101,7 @@ export const BASES = {
   }),
   caller: readBase('test/flow/lint-cases/caller.flow.json', {
     ...KNOWN,
-    doors: { textMode: 'cumulative', chats: [], sendsSms: false },
+    doors: { textMode: 'cumulative', chats: [], sendsSms: false, hasAddress: false },
   }),
 } satisfies { readonly [name: string]: Base };
 

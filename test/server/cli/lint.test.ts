@@ -154,9 +154,9 @@ test('codes are what they were: CI of others waits for them by name', async () =
     codes.join(' '),
     [
       'accept answer-is-key attempts-without-else bad-answer bad-name bad-pattern bad-value broken-text constant-when counted-again cut-answer dangling-target dead-end default-words door-variable dup-option duplicate-key duplicate-name',
-      'else-without-attempts encoding expr filter flow-circle flow-depth hidden-without-key keep-called keep-lost keep-secret key-clash lang-variable long-dialogue long-sms long-timeout lost-error',
-      'missing-braces missing-equals missing-key missing-lang name-mismatch never-equal never-heard never-set no-dial no-else no-end no-failure-path no-sms-gateway non-gsm not-a-list open-pin other-timezone prints-nothing',
-      'private-copied private-secret refused-host reserved-name same-words secret-gone secret-kept secret-shown service-input shadowed-way single-braces spin syntax template too-deep',
+      'else-without-attempts encoding expr filter flow-circle flow-depth hidden-without-key keep-called keep-lost keep-secret key-clash lang-variable long-dialogue long-sms long-timeout lost-callback lost-error',
+      'missing-braces missing-equals missing-key missing-lang name-mismatch never-equal never-heard never-set no-dial no-else no-end no-failure-path no-public-url no-sms-gateway non-gsm not-a-list open-pin other-timezone',
+      'prints-nothing private-copied private-secret refused-host reserved-name same-words secret-gone secret-kept secret-shown service-input shadowed-way single-braces spin syntax template too-deep',
       'too-large too-long too-many-screens typed-number unknown-code unknown-field unknown-flow unknown-key unknown-lang unknown-service unknown-timezone',
       'unknown-variable unreachable unreadable unused-migration unused-variable word-clash wrong-default wrong-kind wrong-mock wrong-save wrong-type',
     ].join(' '),

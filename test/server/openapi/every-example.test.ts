@@ -168,6 +168,7 @@ async function makeKnown(): Promise<(id: string) => Known> {
     'deleteSession getOpenRun pageMessages listMessages sendMessage': { with: { sessionId } },
     abortRun: { body: { sessionId } },
     followRun: { with: { runId: said.headers['x-run-id']! } },
+    answerCall: { refused: [404, 'addresses of callbacks are made by the server'] },
     storeDelegation: { refused: [400, 'a delegation is made by its user, for this agent'] },
     'signIn signOut': { refused: [404, 'this server has no OPERATOR_TOKEN'] },
     getClaim: { with: { id: (claim as { id: string }).id } },

@@ -72,10 +72,11 @@ export const callRules: readonly LintRule[] = [
     severity: 'error',
     means: 'the timeout of a call exceeds the limit',
     *find({ flow }) {
-      const most = `${FLOW_LIMITS.callTimeoutMaxMs / 1_000}s`;
       for (const [id, screen] of Object.entries(flow.screens))
-        for (const { steps, timeout } of listServiceUses(screen)) {
-          if (timeout === undefined || (durationMs(timeout) ?? 0) <= FLOW_LIMITS.callTimeoutMaxMs) continue;
+        for (const { steps, timeout, isAnsweredLater } of listServiceUses(screen)) {
+          const mostMs = isAnsweredLater ? FLOW_LIMITS.callbackMaxMs : FLOW_LIMITS.callTimeoutMaxMs;
+          if (timeout === undefined || (durationMs(timeout) ?? 0) <= mostMs) continue;
+          const most = isAnsweredLater ? `${mostMs / 60_000}m` : `${mostMs / 1_000}s`;
           const message = `The call "${id}" has a timeout of ${timeout}; the maximum is ${most}.`;
           const fix = `Write at most "${most}" for "${timeout}".`;
           const pointer = pointerTo('screens', id, ...steps, 'timeout');

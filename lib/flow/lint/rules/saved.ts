@@ -7,6 +7,7 @@ import type { InputScreen, Screen, Variable } from '../../format/flow.ts';
 import { capitalize, describePlace, type Mend, showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { findText } from '../../format/way.ts';
+import { CALLBACK_NAME } from '../../screens/call.ts';
 import { listServiceUses } from '../../screens/kinds.ts';
 import type { VariableWrite } from '../parts.ts';
 import { didYouMean, formatNames, type Lint, type LintRule, type RuleFinding } from '../rule.ts';
@@ -65,6 +66,41 @@ export const savedRules: readonly LintRule[] = [
             yield { pointer: place(), message, fix: `Add "${name}" to "with"${about && `: ${about}`}.` };
           }
         }
+    },
+  },
+  {
+    code: 'lost-callback',
+    severity: 'error',
+    means: 'a call waits for a callback whose address nobody is told',
+    *find({ flow, parts }) {
+      const told = parts.expressions.filter(
+        ({ compiled }) => compiled.ok && compiled.value.names.includes(CALLBACK_NAME),
+      );
+      const texts = parts.wordings.filter(
+        ({ compiled }) => compiled.ok && compiled.value.paths.some(({ root }) => root === CALLBACK_NAME),
+      );
+      const tellers = new Set([...told, ...texts].map(({ screen }) => screen));
+      for (const [id, screen] of Object.entries(flow.screens)) {
+        // Services of one's own get it beside their input.
+        if (screen.type !== 'call' || screen.answer !== 'callback' || !screen.service.startsWith('http.')) continue;
+        if (tellers.has(id)) continue;
+        const message = `The call "${id}" waits for a callback, and "${screen.service}" tells nobody its address: it always ends with ERR_TIMEOUT.`;
+        const fix = `Give the other side "=${CALLBACK_NAME}" in "with", as its interface wants it: "body": { "callbackUrl": "=${CALLBACK_NAME}" }.`;
+        yield { pointer: pointerTo('screens', id, 'answer'), message, fix };
+      }
+    },
+  },
+  {
+    code: 'no-public-url',
+    severity: 'warning',
+    means: 'a call waits for a callback, and others are not told how to reach this server',
+    *find({ flow, hasAddress }) {
+      const calls = Object.entries(flow.screens).filter(([, one]) => one.type === 'call' && one.answer === 'callback');
+      const [first] = hasAddress === false ? calls : [];
+      if (!first) return;
+      const message = `The call "${first[0]}" waits for a callback, and PUBLIC_URL is not set: only programs on this machine can reach its address.`;
+      const fix = 'Set PUBLIC_URL to the address by which others reach this server, such as https://ussd.example.com.';
+      yield { pointer: pointerTo('screens', first[0], 'answer'), message, fix };
     },
   },
 ];

@@ -2,14 +2,7 @@
 
 import type { Json, JsonObject } from '../../../json/json.ts';
 import type { TemplatePath } from '../../expression/template.ts';
-import {
-  type Flow,
-  findExitScreen,
-  type ListScreen,
-  type Screen,
-  type Text,
-  type Variable,
-} from '../../format/flow.ts';
+import { findExitScreen, type ListScreen, type Screen, type Text, type Variable } from '../../format/flow.ts';
 import { showValue } from '../../format/problem.ts';
 import { pointerTo } from '../../format/source.ts';
 import { FLOW_LIMITS } from '../../limits.ts';
