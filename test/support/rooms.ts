@@ -78,10 +78,11 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/domain lib/domain/did lib/domain/feed lib/domain/schema lib/domain/twin lib/engine/lifecycle lib/json lib/store',
     'lib/engine lib/engine/machine machines',
   ),
-  'lib/engine': room('lib lib/engine/session lib/json', 'lib/engine/machine lib/store'),
+  'lib/engine': room('lib lib/engine/session lib/json', 'lib/engine/machine lib/engine/memory lib/store'),
   'lib/engine/lifecycle': room('lib lib/engine lib/engine/machine lib/json lib/store'),
   'lib/engine/machine': room('lib lib/engine lib/json'),
-  'lib/engine/session': room('lib lib/engine lib/engine/machine lib/json', 'lib/store'),
+  'lib/engine/memory': room('lib lib/engine', 'lib/json lib/store'),
+  'lib/engine/session': room('lib lib/engine lib/engine/machine lib/engine/memory lib/json', 'lib/store'),
   'lib/flow': room('lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing'),
   'lib/flow/convert': room(
     'lib lib/flow lib/flow/convert/excellent lib/flow/convert/rapidpro lib/flow/convert/steps lib/flow/format lib/flow/lint',
@@ -101,7 +102,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'lib/flow/expression': room('lib lib/flow', 'lib/json'),
   'lib/flow/format': room('lib lib/flow lib/flow/expression lib/flow/lint lib/json', 'lib/flow/screens'),
-  'lib/flow/lint': room('lib lib/flow/expression lib/flow/format lib/flow/lint/rules lib/flow/screens', 'lib/json'),
+  'lib/flow/lint': room(
+    'lib lib/flow/expression lib/flow/format lib/flow/lint/rules lib/flow/screens lib/http',
+    'lib/json',
+  ),
   'lib/flow/lint/rules': room(
     'lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens',
     'lib/json',
@@ -112,7 +116,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'lib/flow/screens': room('lib/flow lib/flow/expression lib/flow/format lib/flow/run', 'lib/engine lib/json'),
   'lib/flow/testing': room(
-    'lib lib/engine lib/engine/machine lib/engine/session lib/flow lib/flow/expression lib/flow/format lib/flow/run lib/flow/screens lib/store/memory',
+    'lib lib/engine lib/engine/machine lib/engine/memory lib/engine/session lib/flow lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens lib/store/memory',
     'lib/json',
   ),
   'lib/gateway': room(
@@ -157,7 +161,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   ),
   'server/audit': room('lib lib/domain lib/domain/feed lib/domain/twin lib/store', 'lib/json server/telemetry'),
   'server/boot': room(
-    'lib lib/account lib/agent lib/delegation lib/domain lib/engine lib/engine/session lib/flow/format lib/flow/testing lib/http lib/inspection lib/sms lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/telemetry server/usage server/ussd server/web server/web/inspector server/web/kit server/web/registry server/web/simulator server/web/studio',
+    'lib lib/account lib/agent lib/delegation lib/domain lib/engine lib/engine/memory lib/engine/session lib/flow/format lib/flow/testing lib/http lib/inspection lib/sms lib/store lib/ussd server/agent server/audit server/config server/docs server/doctor server/domain server/gateway server/health server/http server/http/middleware server/menus server/openapi server/stores server/telemetry server/usage server/ussd server/web server/web/inspector server/web/kit server/web/preview server/web/registry server/web/simulator server/web/studio',
     'lib/flow/lint lib/store/redis server/plugins server/sockets',
   ),
   'server/cli': room(
@@ -173,11 +177,11 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine server/audit server/config server/plugins',
   ),
   'server/cli/phone': room(
-    'lib lib/engine lib/engine/machine lib/flow/expression lib/flow/format lib/flow/run lib/flow/testing lib/ussd server/boot server/cli server/config server/http server/menus server/telemetry',
+    'lib lib/engine lib/engine/machine lib/flow/expression lib/flow/format lib/flow/run lib/flow/testing lib/ussd server/boot server/cli server/cli/menus server/config server/http server/menus server/telemetry',
     'lib/json',
   ),
   'server/cli/verbs': room(
-    'lib lib/account lib/agent lib/delegation lib/domain lib/domain/bulk lib/engine/session lib/flow/expression lib/gateway server/audit server/boot server/cli server/config server/doctor server/gateway server/http server/http/middleware server/move server/openapi server/plugins server/stores server/telemetry server/ussd server/web/studio',
+    'lib lib/account lib/agent lib/delegation lib/domain lib/domain/bulk lib/engine/memory lib/engine/session lib/flow/expression lib/gateway server/audit server/boot server/cli server/config server/doctor server/gateway server/http server/http/middleware server/move server/openapi server/plugins server/stores server/telemetry server/ussd server/web/preview server/web/studio',
     'lib/inspection lib/store',
   ),
   'server/config': room(
@@ -238,27 +242,32 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/sockets': room('lib lib/agent lib/json server/config server/http server/user', 'lib/store lib/store/redis'),
   'server/telemetry': room('lib lib/engine/machine lib/http', 'lib/engine lib/json lib/ussd'),
   'server/stores': room(
-    'lib lib/account lib/delegation lib/domain lib/domain/feed lib/engine/session lib/flow/expression lib/http lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/audit server/config',
+    'lib lib/account lib/delegation lib/domain lib/domain/feed lib/engine/memory lib/engine/session lib/flow/expression lib/http lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/audit server/config',
     'lib/json lib/store server/telemetry',
   ),
   'server/user': room('lib lib/domain lib/json server/config server/http', 'lib/agent lib/delegation'),
   'server/usage': room('lib/engine/machine lib/json lib/ussd server/http', 'lib lib/store'),
   'server/ussd': room(
     'lib lib/account lib/engine/session lib/flow/expression lib/json lib/ussd server/config server/http server/telemetry server/usage',
-    'lib/engine lib/flow/lint server/audit server/http/middleware',
+    'lib/engine lib/engine/memory lib/flow/lint server/audit server/http/middleware',
   ),
   'server/web': room(
-    'lib lib/delegation lib/flow/run lib/flow/testing lib/json server/config server/http server/http/middleware server/menus server/web/inspector server/web/kit server/web/simulator server/web/studio',
-    'lib/engine lib/store server/health',
+    'lib lib/delegation lib/flow/run lib/flow/testing lib/json server/config server/http server/http/middleware server/menus server/web/inspector server/web/kit server/web/preview server/web/simulator server/web/studio',
+    'lib/engine lib/store lib/ussd server/health',
   ),
   'server/web/browser': room('lib server/web/kit'),
   'server/web/browser/chat': room('lib/client server/web/browser', 'lib/agent/run lib/agent/session'),
   'server/web/browser/inspector': room('lib/engine/machine server/web/browser', 'lib/inspection server/telemetry'),
   'server/web/browser/phone': room('lib/flow/run lib/ussd server/web/browser'),
+  'server/web/browser/preview': room('server/web/browser server/web/browser/phone'),
   'server/web/browser/registry': room('lib/client server/web/browser server/web/registry', 'lib/domain/voting'),
   'server/web/browser/studio': room(
-    'server/web/browser server/web/browser/inspector server/web/browser/phone server/web/browser/studio/form',
-    'lib/flow/editing lib/flow/format lib/flow/testing server/menus server/web/studio',
+    'server/web/browser server/web/browser/inspector server/web/browser/phone server/web/browser/studio/flows server/web/browser/studio/form',
+    'lib/flow/editing lib/flow/format lib/flow/testing lib/ussd server/menus server/web/studio',
+  ),
+  'server/web/browser/studio/flows': room(
+    'server/web/browser server/web/browser/inspector server/web/browser/studio server/web/browser/studio/form',
+    'server/menus server/web/studio server/web/studio/manage',
   ),
   'server/web/browser/studio/form': room(
     'server/web/browser server/web/browser/studio',
@@ -273,6 +282,10 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/store server/audit server/telemetry',
   ),
   'server/web/kit': room('lib server/http server/http/middleware server/web', 'lib/json lib/store'),
+  'server/web/preview': room(
+    'lib lib/json server/http server/http/middleware server/web server/web/kit server/web/simulator',
+    'lib/store server/web/studio',
+  ),
   'server/web/registry': room(
     'lib lib/domain lib/domain/voting server/http server/web server/web/diagram server/web/kit',
     'lib/diagram lib/domain/twin lib/store machines',
@@ -281,8 +294,11 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib lib/engine lib/flow/run lib/flow/testing lib/json lib/ussd server/config server/http server/ussd server/web server/web/kit',
     'server/menus',
   ),
+  'server/web/studio/manage': room(
+    'lib lib/flow/editing lib/flow/format lib/flow/screens lib/flow/testing lib/json server/http server/menus server/web/kit server/web/studio',
+  ),
   'server/web/studio': room(
-    'lib lib/diagram lib/engine lib/engine/machine lib/flow/convert lib/flow/editing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens lib/flow/testing lib/json lib/store/memory lib/ussd server/config server/http server/menus server/ussd server/web server/web/kit server/web/simulator',
-    'lib/store server/web/diagram',
+    'lib lib/diagram lib/engine lib/engine/machine lib/flow/convert lib/flow/editing lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/screens lib/flow/testing lib/json lib/store/memory lib/ussd server/config server/http server/menus server/ussd server/web server/web/kit server/web/preview server/web/simulator server/web/studio/manage',
+    'lib/store server/audit server/web/diagram',
   ),
 };
