@@ -182,14 +182,10 @@ async function build(
   const kept = { callers, simulated, memory, given: parts.services, clock };
   const { contracts, ...loaded } = await allServices(config, kept);
   const services = between(loaded.services);
-  const rules = await loadLintRules(config.lintRules, { folder: process.cwd(), given: parts.lintRules });
+  const folder = process.cwd();
+  const rules = await loadLintRules(config.lintRules, { folder, given: parts.lintRules });
   const names = lintedServices(services);
-  const machines = await loadMachines(config.machines, {
-    folder: process.cwd(),
-    given: parts.conversations,
-    services: names,
-    clock,
-  });
+  const machines = await loadMachines(config.machines, { folder, given: parts.conversations, services: names, clock });
   const ids = new Set(machines.map(({ id }) => id));
   const placed = placeMenus(config, { services: names, contracts, machines: ids, rules, clock });
   const { dialled, menuFolder } = placed;
