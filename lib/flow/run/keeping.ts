@@ -5,10 +5,11 @@ import type { EventObject } from 'xstate';
 import type { Keeping, Resuming } from '../../engine/conversation.ts';
 import { toPath } from '../../engine/machine/state-path.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { type Flow, holdsValue, type MenuScreen } from '../format/flow.ts';
+import { type Flow, holdsValue } from '../format/flow.ts';
 import { durationMs } from '../format/way.ts';
 import type { StateConfig } from '../screens/kind.ts';
 import { findKind } from '../screens/kinds.ts';
+import type { MenuScreen } from '../screens/menu.ts';
 import { asksForSecret, type FlowScope, labelText, type ScreenNode } from './scope.ts';
 
 /** The state that asks a caller whether to go on. */
