@@ -83,6 +83,16 @@ export const PROMISES: { readonly [room: string]: readonly Promised[] } = {
       proofs: ['server/faults/matrix', 'server/faults/matrix.kills'],
     },
     {
+      promise:
+        'What a menu keeps of a caller is there at the next dial for as long as its author says, whatever restarts between two turns, and no other menu, caller or number reads it; a turn that was acknowledged is remembered',
+      proofs: ['ussd/memory', 'ussd/memory.stores'],
+    },
+    {
+      promise:
+        'A dialogue that was cut goes on at the next dial as without the cut, once: killed at any write, no call is made twice, and never past a secret that was accepted or on another SIM card',
+      proofs: ['ussd/resume'],
+    },
+    {
       promise: 'A store that forgets its words, stops or dies gives no guess at a PIN for free',
       proofs: ['server/stores/redis-faults.stores', 'server/stores/mongo-faults.stores'],
       needs: 'Redis and MongoDB',
