@@ -4,7 +4,7 @@ import type { Services } from '../../engine/service.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { CompiledFlow } from '../run/compile.ts';
 import type { FlowTestFile } from './file.ts';
-import { giveAnswer, isPart } from './session.ts';
+import { giveAnswer, isPart } from './mock-services.ts';
 
 /**
  * The services that a flow calls. Each answers with the first answer of the tests that is for its input, a good one before a failure; else
