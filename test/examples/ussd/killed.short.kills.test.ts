@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../../../lib/clock.ts';
 import { standIns } from '../../../lib/flow/testing/mask.ts';
 import type { RecordedTurn } from '../../../lib/flow/testing/replay.ts';
 import type { Json, JsonObject } from '../../../lib/json/json.ts';
@@ -161,7 +162,7 @@ async function playAll(env: Readonly<Record<string, string>>, folder: string): P
     ...env,
   };
   writeFileSync(settings.SERVICES, askingModule(offices.url));
-  writeFileSync(offset, String(DIALOGUES.get('desk')![0]![0]!.at! - Date.now()));
+  writeFileSync(offset, String(DIALOGUES.get('desk')![0]![0]!.at! - systemClock.now()));
   server = start();
   await server;
   try {
