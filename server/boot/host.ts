@@ -25,11 +25,11 @@ import type { Audit } from '../audit/audit.ts';
 import { auditLog } from '../audit/writer.ts';
 import type { Config } from '../config/config.ts';
 import { type WatchedStores, watchWrites } from '../health/write-watch.ts';
-import { type DialChoice, dialChoice } from '../menus/dialled.ts';
-import { type MenuHome, menuHome } from '../menus/home.ts';
+import { type DialChoice, placeMenus } from '../menus/dialled.ts';
+import type { MenuHome } from '../menus/home.ts';
 import { loadLintRules } from '../menus/lint-rules.ts';
 import { loadMachines } from '../menus/machines.ts';
-import { lintDoors, listRefused, loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
+import { listRefused, loadMenus, type MenuFolder, type Menus } from '../menus/menus.ts';
 import { isBuiltIn, type LoadedServices, lintedServices, loadServices } from '../menus/services.ts';
 import type { GivenStores } from '../stores/given.ts';
 import { type OpenedStores, openStores, prepareStores, type Stores } from '../stores/stores.ts';
@@ -231,23 +231,6 @@ async function build(
   });
   const { alias, aliases } = vault;
   return { ...placed, menus, machines, engine, ussd, desk, memory, alias, aliases, services: observed };
-}
-
-/** Where the menus of a configuration are, and what a dial starts. */
-function placeMenus(
-  config: Config,
-  parts: Pick<MenuFolder, 'services' | 'contracts' | 'machines' | 'rules' | 'clock'>,
-) {
-  const dialled = dialChoice(config.ussd);
-  const home = menuHome(config);
-  const menuFolder: MenuFolder = {
-    get folder() {
-      return home.folder;
-    },
-    ...{ ...parts, doors: lintDoors(config, dialled) },
-    mayBeEmpty: config.studio && !config.production,
-  };
-  return { dialled, menuHome: home, menuFolder };
 }
 
 // In development without PUBLIC_URL, programs on this machine can reach it.

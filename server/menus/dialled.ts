@@ -4,8 +4,11 @@
 import { join } from 'node:path';
 import { TwinlineError } from '../../lib/errors.ts';
 import type { FlowCode } from '../../lib/ussd/codes.ts';
+import type { Config } from '../config/config.ts';
 import { DIALLED_FILE, readDialledFile } from '../config/dialled-file.ts';
 import { replaceFile } from './files.ts';
+import { menuHome } from './home.ts';
+import { lintDoors, type MenuFolder } from './menus.ts';
 
 interface Dialled {
   readonly flow: string;
@@ -54,4 +57,21 @@ export function dialChoice({ flow, codes, isFlowSet }: Dialled & { readonly isFl
       await replaceFile(join(folder, DIALLED_FILE), `${JSON.stringify({ flow: next })}\n`);
     },
   };
+}
+
+/** Where the menus of a configuration are, and what a dial starts. */
+export function placeMenus(
+  config: Config,
+  parts: Pick<MenuFolder, 'services' | 'contracts' | 'machines' | 'rules' | 'clock'>,
+) {
+  const dialled = dialChoice(config.ussd);
+  const home = menuHome(config);
+  const menuFolder: MenuFolder = {
+    get folder() {
+      return home.folder;
+    },
+    ...{ ...parts, doors: lintDoors(config, dialled) },
+    mayBeEmpty: config.studio && !config.production,
+  };
+  return { dialled, menuHome: home, menuFolder };
 }

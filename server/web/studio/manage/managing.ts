@@ -105,7 +105,8 @@ export async function renameFlow(
   if (isDialled) await dialled.write(home.folder, to);
   await files.remove(flow, async () => {});
   await reload();
-  ctx.body = { flow: to, file: files.locate(to) };
+  // What flows remember of callers stands under their names.
+  ctx.body = { flow: to, file: files.locate(to), hasMemory: /"keep"\s*:/.test(opened.flow.text) };
 }
 
 /** What changes in another flow and its tests. */

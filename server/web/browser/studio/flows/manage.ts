@@ -31,9 +31,9 @@ export function startManaging({ list, flow, isDirty, onDone }: ManageOptions): v
     findElement('deleted').hidden = !listed.deleted.length;
   }
 
-  const work = (path: string, body: object, done: (answer: { flow: string }) => Promise<void>) => {
+  const work = (path: string, body: object, done: (answer: FlowAnswer) => Promise<void>) => {
     alert.textContent = '';
-    post<{ flow: string }>(path, body).then(done, (error: Error) => {
+    post<FlowAnswer>(path, body).then(done, (error: Error) => {
       alert.textContent = error.message;
     });
   };
@@ -65,7 +65,7 @@ export function startManaging({ list, flow, isDirty, onDone }: ManageOptions): v
     }
     const rename = (to: string) =>
       work('/rename', { flow: name, to }, async (done) => {
-        await show(`Renamed to "${done.flow}", with all that names it.`);
+        await show(describeRenamed(done));
         if (name === flow()) await onDone(done.flow, '');
       });
     const form = nameForm(name, rename, () => void show());
@@ -97,6 +97,15 @@ export function startManaging({ list, flow, isDirty, onDone }: ManageOptions): v
 }
 
 const findNames = (rows: HTMLElement) => [...rows.children].map((row) => (row as HTMLElement).dataset.flow!);
+
+interface FlowAnswer {
+  readonly flow: string;
+  /** Callers were remembered under the old name. */
+  readonly hasMemory?: boolean;
+}
+
+const describeRenamed = ({ flow, hasMemory }: FlowAnswer) =>
+  `Renamed to "${flow}", with all that names it.${hasMemory ? ' What it kept of callers stays under the old name.' : ''}`;
 
 type FlowAct = 'open' | 'dial' | 'rename' | 'takeBack' | 'remove';
 
