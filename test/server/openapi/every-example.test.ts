@@ -174,7 +174,11 @@ async function makeKnown(): Promise<(id: string) => Known> {
     getClaim: { with: { id: (claim as { id: string }).id } },
     processClaims: { headers: { authorization: `Bearer ${CLAIMS.CLAIMS_SECRET}` } },
     'takeFlowTest showPrivate endCall': { refused: [404, 'names of sessions are made by the stream'] },
-    readStudioVersion: { refused: [404, 'ids of versions are made by saving'] },
+    'readStudioVersion restoreFlow': { refused: [404, 'ids of versions are made by saving'] },
+    'openPreview dialPreview': { refused: [404, 'links are made by the server'] },
+    chooseDialledFlow: { refused: [400, 'the flow is a draft by then'] },
+    publishDraft: { refused: [409, 'hashes are those of files'] },
+    deleteFlow: { refused: [404, 'the flow has another name by then'] },
     saveDraft: { body: { flow: 'main', text: main.flow.text, base: main.flow.hash } },
     'followEvents watch': { method: 'HEAD' },
   };
@@ -205,6 +209,7 @@ const LAST = [
   'deactivateEntity',
   'removeWebhook',
   'deleteSession',
+  ...['dropDraft', 'unpublishFlow', 'chooseDialledFlow', 'publishDraft', 'renameFlow', 'deleteFlow'],
 ];
 const turnOf = (id: string) => (FIRST.includes(id) ? 0 : LAST.includes(id) ? 2 + LAST.indexOf(id) : 1);
 

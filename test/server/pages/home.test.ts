@@ -103,7 +103,9 @@ async function weightOf(url: string): Promise<number> {
 
 test('every page is three requests and less than 100 kB compressed, without the parts that others have made', async () => {
   const paths =
-    '/ /settings /registry /simulator /chat /inspector /docs /studio /docs/search?q=private /docs/errors'.split(' ');
+    '/ /settings /registry /simulator /chat /inspector /docs /studio /preview /docs/search?q=private /docs/errors'.split(
+      ' ',
+    );
   for (const path of [...paths, ...Object.keys(GUIDES).map((name) => `/docs/guides/${name}`)]) {
     const bytes = await weightOf(server().url + path);
     assert.ok(bytes < 100_000, `${path}: ${bytes}`);
