@@ -26,7 +26,7 @@ export function systemText({ prompt, about, request, now }: SystemWords): string
   const { timezone = 'UTC', locale } = request;
   return [
     prompt ?? 'You are a helpful assistant.',
-    `It is ${clockOf(timezone).format(now)} where the user is (${timezone}).`,
+    `It is ${findClock(timezone).format(now)} where the user is (${timezone}).`,
     ...(locale ? [`The user's language is ${locale}, unless they write in another one.`] : []),
     ...about,
   ].join('\n\n');
@@ -35,7 +35,7 @@ export function systemText({ prompt, about, request, now }: SystemWords): string
 const clocks = new LRUCache<string, Intl.DateTimeFormat>({ max: 100 });
 
 // To make one takes as long as sixty words of a reply.
-function clockOf(timeZone: string): Intl.DateTimeFormat {
+function findClock(timeZone: string): Intl.DateTimeFormat {
   const clock =
     clocks.get(timeZone) ?? new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'full', timeStyle: 'short' });
   clocks.set(timeZone, clock);

@@ -40,12 +40,12 @@ export function replyRows(): Promise<Row[]> {
       const speakers = await openSpeakers(site, { pace, everyMs });
       const costs = speakers.map((): number[] => []);
       const said = new Set<string>();
-      const begun: Talk[][] = [];
-      for (const speaker of speakers) begun.push(await beginTalks(speaker, { everyMs, talks }));
+      const opened: Talk[][] = [];
+      for (const speaker of speakers) opened.push(await openTalks(speaker, { everyMs, talks }));
       for (let round = 0; round < WARM_UP + ROUNDS; round++)
         for (const [at, speaker] of speakers.entries()) {
           const before = cpuUs(speaker.target);
-          const texts = await Promise.all(begun[at]!.map((talk) => hear(speaker, talk, replies)));
+          const texts = await Promise.all(opened[at]!.map((talk) => hear(speaker, talk, replies)));
           for (const text of texts.flat()) said.add(text);
           if (round >= WARM_UP) costs[at]!.push((cpuUs(speaker.target) - before) / (talks * replies));
         }
@@ -103,10 +103,10 @@ function ourSpeaker(target: Target, oracleKey: string): Speaker {
 
 const agent = new Agent({ keepAlive: true });
 
-async function beginTalks(speaker: Speaker, { everyMs, talks }: { everyMs: number; talks: number }): Promise<Talk[]> {
-  const begun: Talk[] = [];
-  while (begun.length < talks) begun.push(await speaker.begin(everyMs));
-  return begun;
+async function openTalks(speaker: Speaker, { everyMs, talks }: { everyMs: number; talks: number }): Promise<Talk[]> {
+  const opened: Talk[] = [];
+  while (opened.length < talks) opened.push(await speaker.begin(everyMs));
+  return opened;
 }
 
 /** What a user reads next in a talk: the text of each reply. */
