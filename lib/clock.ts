@@ -128,7 +128,7 @@ export function every(clock: Pick<Clock, 'wait'>, ms: number, work: () => void):
     for (await clock.wait(ms, signal); !signal.aborted; await clock.wait(ms, signal)) work();
   };
   void goOn();
-  return () => over.abort();
+  return () => over.abort('over');
 }
 
 const SLICE_MS = 10;

@@ -1,5 +1,11 @@
 // Strict reader of canonical DAG-CBOR: refuses bytes that the canonical encoder would write differently.
 
+import * as links from '@ucanto/core/link';
+
+/** A CID as an object, which JSON writes as `{"/": "bafy…"}`. */
+// The declarations of that module leave out what it passes on.
+export const { decode: decodeLink } = links as unknown as { decode(cid: Uint8Array): { toString(): string } };
+
 export interface CborLink {
   readonly cid: Uint8Array;
 }

@@ -1,7 +1,7 @@
 // Keys of issuers that are not did:key, read from the DID documents of did:web and did:ixo. Cached, with bounds on
 // time, number and size.
 
-import { base58btc } from '@ucanto/core';
+import { base58btc } from '@ucanto/core/link';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';

@@ -1,7 +1,8 @@
 // Issuers and audiences: DIDs as encoded in a UCAN, the keys behind did:key, and native signature checks.
 
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { DID } from '@ucanto/core';
+// Not from `@ucanto/core`, which every server would load at its start.
+import { base58btc } from '@ucanto/core/link';
 import { LRUCache } from 'lru-cache';
 import { DELEGATION_LIMITS } from './limits.ts';
 import type { SignatureAlgorithm } from './signed-payload.ts';
@@ -67,15 +68,19 @@ const didsByKey = new LRUCache<string, string>({ max: DELEGATION_LIMITS.issuerKe
 // Caches the text, because base58 is slow to encode.
 function keyDid(bytes: Buffer): string {
   const id = bytes.toString('latin1');
-  const did = didsByKey.get(id) ?? DID.decode(bytes).did();
+  const did = didsByKey.get(id) ?? writeDid(bytes);
   didsByKey.set(id, did);
   return did;
 }
 
 /** The did:key of a 32-byte public Ed25519 key. */
 export function ed25519Did(key: Uint8Array): string {
-  return DID.decode(Buffer.concat([ED25519.codec, key])).did();
+  return writeDid(Buffer.concat([ED25519.codec, key]));
 }
+
+const DID_KEY = 'did:key:';
+
+const writeDid = (bytes: Uint8Array): string => DID_KEY + base58btc.encode(bytes);
 
 /** The algorithm of a signature in a UCAN; undefined when it is unsupported or malformed. */
 export function readAlgorithm(signature: Uint8Array): SignatureAlgorithm | undefined {
@@ -110,10 +115,9 @@ function parseKey(did: string): IssuerKey | undefined {
 }
 
 function keyBytes(did: string): Buffer | undefined {
-  if (did.length > DELEGATION_LIMITS.resourceChars) return undefined;
+  if (did.length > DELEGATION_LIMITS.resourceChars || !did.startsWith(DID_KEY)) return undefined;
   try {
-    // DIDs of other methods parse too, but their bytes never start like a key.
-    return Buffer.from(DID.parse(did as `did:${string}:${string}`));
+    return Buffer.from(base58btc.decode(did.slice(DID_KEY.length)));
   } catch {
     return undefined;
   }

@@ -1,8 +1,7 @@
 // The bytes that the issuer of a UCAN signed: a JWT header and payload, the payload in canonical DAG-JSON
 // (https://github.com/ucan-wg/ucan-ipld, https://ipld.io/specs/codecs/dag-json/spec/).
 
-import { decodeLink } from '@ucanto/core';
-import type { CborMap, CborValue } from './cbor.ts';
+import { type CborMap, type CborValue, decodeLink } from './cbor.ts';
 
 /** JWS algorithm names, RFC 7518 and RFC 8037. */
 export type SignatureAlgorithm = 'EdDSA' | 'ES256';

@@ -1,7 +1,6 @@
 // Tokens for tools and other services: inspects them, and mints new ones with our key, within a delegation.
 
 import { randomUUID } from 'node:crypto';
-import { Delegation, DID, delegate, Signature } from '@ucanto/core';
 import type * as API from '@ucanto/interface';
 import { type Clock, systemClock } from '../clock.ts';
 import { TwinlineError } from '../errors.ts';
@@ -76,9 +75,10 @@ export async function mintDelegation(options: DelegationOptions): Promise<string
   if (proofs.length > 1) throw cannotMake(`${proofs.length} proofs were given. Services accept only one`);
   const parents = proofs.map((proof) => readProof(proof, { issuer, capabilities, now }));
   const expiration = Math.min(now + expiresIn, ...parents.map(({ expires }) => expires));
+  const { delegate, DID } = await loadUcanto();
   try {
     const delegation = await delegate({
-      issuer: makeSigner(key, issuer),
+      issuer: await makeSigner(key, issuer),
       audience: DID.parse(audience),
       capabilities: capabilities as API.Capabilities,
       expiration,
@@ -112,11 +112,16 @@ function readProof(text: string, { issuer, capabilities, now }: Wanted) {
 }
 
 async function extract(text: string): Promise<API.Delegation> {
+  const { Delegation } = await loadUcanto();
   const { ok } = await Delegation.extract(strictBytes(text)!);
   return ok!;
 }
 
-function makeSigner(key: OracleKey, issuer: string): API.Signer {
+// Most processes check tokens and make none: what makes them is loaded with the first one.
+const loadUcanto = () => import('@ucanto/core');
+
+async function makeSigner(key: OracleKey, issuer: string): Promise<API.Signer> {
+  const { Signature } = await loadUcanto();
   const signer = {
     did: () => issuer,
     signatureCode: Signature.EdDSA,

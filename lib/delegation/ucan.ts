@@ -1,8 +1,7 @@
 // The UCANs of a token, strictly validated, from the sent one to the one without a proof.
 
-import { decodeLink } from '@ucanto/core';
 import { type Car, type CidKey, isCid, readCar } from './car.ts';
-import { type CborLink, type CborMap, type CborValue, readCanonical } from './cbor.ts';
+import { type CborLink, type CborMap, type CborValue, decodeLink, readCanonical } from './cbor.ts';
 import { DELEGATION_LIMITS } from './limits.ts';
 import { readAlgorithm, readPrincipal } from './principal.ts';
 import { type Refused, refuse } from './reason.ts';

@@ -109,7 +109,7 @@ export function eventStreams({
         if (!source.mayRead()) stream.ended.abort();
         else if (!res.writableNeedDrain) res.write(': still here\n\n');
       });
-      const gone = () => stream.ended.abort();
+      const gone = () => stream.ended.abort('gone');
       source.stop?.addEventListener('abort', gone, { once: true });
       if (source.stop?.aborted) gone();
       res.once('close', gone);
@@ -140,7 +140,7 @@ export function waitUntilTaken(
   return new Promise((resolve) => {
     const over = new AbortController();
     const settle = (took: boolean) => {
-      over.abort();
+      over.abort('settled');
       res.off('drain', onDrain);
       signal.removeEventListener('abort', onEnd);
       resolve(took);

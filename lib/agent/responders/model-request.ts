@@ -1,5 +1,6 @@
 // Builds a request to a model: system prompt, history within a budget, the message with its attachments, and tools.
 
+import { LRUCache } from 'lru-cache';
 import { isObject } from '../../given.ts';
 import { isPublicUrl } from '../../http/hosts.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
@@ -23,13 +24,22 @@ export interface SystemWords {
 /** The system prompt. */
 export function systemText({ prompt, about, request, now }: SystemWords): string {
   const { timezone = 'UTC', locale } = request;
-  const time = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, dateStyle: 'full', timeStyle: 'short' });
   return [
     prompt ?? 'You are a helpful assistant.',
-    `It is ${time.format(now)} where the user is (${timezone}).`,
+    `It is ${findClock(timezone).format(now)} where the user is (${timezone}).`,
     ...(locale ? [`The user's language is ${locale}, unless they write in another one.`] : []),
     ...about,
   ].join('\n\n');
+}
+
+const clocks = new LRUCache<string, Intl.DateTimeFormat>({ max: 100 });
+
+// To make one takes as long as sixty words of a reply.
+function findClock(timeZone: string): Intl.DateTimeFormat {
+  const clock =
+    clocks.get(timeZone) ?? new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'full', timeStyle: 'short' });
+  clocks.set(timeZone, clock);
+  return clock;
 }
 
 /** Whether images are sent as images: not every endpoint accepts them. */

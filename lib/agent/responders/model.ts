@@ -111,7 +111,7 @@ type Interruption = { readonly error: unknown; readonly hasBegun: boolean };
 async function* ask(turn: ResponderTurn, asking: Asking): AsyncGenerator<ResponderPart, Interruption | undefined> {
   const { model, prompt, tools } = asking;
   const over = new AbortController();
-  const stop = () => over.abort();
+  const stop = () => over.abort(turn.signal.reason);
   turn.signal.addEventListener('abort', stop, { once: true });
   if (turn.signal.aborted) stop();
   const attributes = {
@@ -160,7 +160,8 @@ async function* ask(turn: ResponderTurn, asking: Asking): AsyncGenerator<Respond
   } finally {
     work.end(failure);
     turn.signal.removeEventListener('abort', stop);
-    over.abort();
+    // A reason of our own: without one, the signal makes an error with its stack.
+    over.abort('over');
   }
 }
 

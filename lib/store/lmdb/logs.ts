@@ -34,37 +34,24 @@ import { timeKey, watchFailures } from './tables.ts';
 
 /** Milliseconds between two looks for frames of other processes; only while a log is followed. */
 const POLL_MS = 50;
-/**
- * Milliseconds at least between two transactions of appends: at a human pace, a hundred replies would otherwise make one for nearly
- * every word, each with its disk flush. Whoever appends alone does not wait.
- */
-const GATHER_MS = 10;
 
 /** Opens the store, synchronously; throws ERR_STORE when the folder cannot be used. */
 export function openLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
   const tables = openLogTables(path);
   const { gate, root, logs, frames, expiry, trash } = tables;
   const { guarded, requireWhole } = watchFailures(path);
-  const window = appendWindow();
   let isClosed = false;
-  let isDone = false;
   let seenTxn = -1;
 
   const following = followers({ clock, read: async (log, options) => readPage(log, options), look, lookMs: POLL_MS });
   const hold = writeHold(path);
-  const writer = logWriter(tables, { clock, check: checkOpen, changed: following.wakeFollowers });
+  const writer = logWriter(tables, { clock, check, changed: following.wakeFollowers });
   const { latest, requireLiving: living, change } = writer;
 
   function check(log?: string): void {
     if (isClosed) throw closedError('LMDB');
     requireWhole();
     if (log !== undefined) checkLog(log);
-  }
-
-  // What was called before `close` is still done.
-  function checkOpen(): void {
-    if (isDone) throw closedError('LMDB');
-    requireWhole();
   }
 
   function readPage(log: string, options: Required<ReadOptions>): LogPage | undefined {
@@ -126,10 +113,7 @@ export function openLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
             },
           };
         };
-        return hold.run(async () => {
-          await window.pass();
-          return change(log, decide);
-        }, isAppended);
+        return hold.run(() => change(log, decide), isAppended);
       }),
 
     state: (log) =>
@@ -219,30 +203,8 @@ export function openLogs({ path, clock = systemClock }: LmdbOptions): LogStore {
       if (isClosed) return;
       isClosed = true;
       following.close();
-      await window.pass();
-      isDone = true;
       await root.close();
       gate.close();
-    },
-  };
-}
-
-/** Lets the first through, and the others together when the window is over. */
-function appendWindow() {
-  let next = 0;
-  let waiting: Promise<void> | undefined;
-  const open = (resolve: () => void) => {
-    waiting = undefined;
-    next = performance.now() + GATHER_MS;
-    resolve();
-  };
-  return {
-    pass(): Promise<void> | undefined {
-      if (waiting) return waiting;
-      const left = next - performance.now();
-      if (left > 0) waiting = new Promise((resolve) => setTimeout(open, left, resolve));
-      else next = performance.now() + GATHER_MS;
-      return waiting;
     },
   };
 }

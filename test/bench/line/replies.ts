@@ -18,11 +18,17 @@ const PACES = {
   fast: { everyMs: 2, talks: 16, replies: 20 },
 } as const;
 
-/** A server that talks. */
+/** A server that talks; its talks go on from round to round. */
 interface Speaker {
   readonly target: Target;
   /** Begins a talk; resolves with its address and the headers of its messages. */
-  begin(everyMs: number): Promise<{ readonly path: string; readonly headers: Headers; readonly model: string }>;
+  begin(everyMs: number): Promise<Talk>;
+}
+
+interface Talk {
+  readonly path: string;
+  readonly headers: Headers;
+  readonly model: string;
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -34,10 +40,12 @@ export function replyRows(): Promise<Row[]> {
       const speakers = await openSpeakers(site, { pace, everyMs });
       const costs = speakers.map((): number[] => []);
       const said = new Set<string>();
+      const opened: Talk[][] = [];
+      for (const speaker of speakers) opened.push(await openTalks(speaker, { everyMs, talks }));
       for (let round = 0; round < WARM_UP + ROUNDS; round++)
         for (const [at, speaker] of speakers.entries()) {
           const before = cpuUs(speaker.target);
-          const texts = await Promise.all(Array.from({ length: talks }, () => talk(speaker, { everyMs, replies })));
+          const texts = await Promise.all(opened[at]!.map((talk) => hear(speaker, talk, replies)));
           for (const text of texts.flat()) said.add(text);
           if (round >= WARM_UP) costs[at]!.push((cpuUs(speaker.target) - before) / (talks * replies));
         }
@@ -85,7 +93,7 @@ function ourSpeaker(target: Target, oracleKey: string): Speaker {
     target,
     async begin(everyMs) {
       const key = parseOracleKey(makeOracleKey());
-      const token = await mintInvocation({ key, audience: oracle.did, capability, expiresIn: 900 });
+      const token = await mintInvocation({ key, audience: oracle.did, capability, expiresIn: 3_600 });
       const headers = { authorization: `Bearer ${token}`, 'x-auth-type': 'ucan' };
       const { sessionId } = JSON.parse(await post(target.port, '/sessions', { headers })) as { sessionId: string };
       return { path: `/messages/${sessionId}`, headers, model: String(everyMs) };
@@ -95,9 +103,14 @@ function ourSpeaker(target: Target, oracleKey: string): Speaker {
 
 const agent = new Agent({ keepAlive: true });
 
-/** What a user reads in one talk: the text of each reply. */
-async function talk(speaker: Speaker, { everyMs, replies }: { everyMs: number; replies: number }): Promise<string[]> {
-  const { path, headers, model } = await speaker.begin(everyMs);
+async function openTalks(speaker: Speaker, { everyMs, talks }: { everyMs: number; talks: number }): Promise<Talk[]> {
+  const opened: Talk[] = [];
+  while (opened.length < talks) opened.push(await speaker.begin(everyMs));
+  return opened;
+}
+
+/** What a user reads next in a talk: the text of each reply. */
+async function hear(speaker: Speaker, { path, headers, model }: Talk, replies: number): Promise<string[]> {
   const texts: string[] = [];
   while (texts.length < replies) {
     const body = JSON.stringify({ message: 'Say sixty words', stream: true, model });
