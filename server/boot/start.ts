@@ -142,7 +142,7 @@ async function openApp(opened: Opened, reloads: Reloads, { defer }: Disposables)
     gateways: ussdGateways(config.ussd.gateways, { dialects: Object.keys(adapters), clock }),
     desk: host.desk,
     usage: host.usage,
-    callbacks: { engine, contracts: {}, log },
+    callbacks: { engine, contracts: host.menuFolder.contracts ?? {}, log },
     notes: config.operatorTokens.length ? operatorNotes(host) : undefined,
     redis: host.redis,
     routes: seams.routes,
