@@ -158,6 +158,7 @@ async function openApp(opened: Opened, reloads: Reloads, { defer }: Disposables)
       library: engine.library,
       dialled: host.dialled,
       menus: host.menuFolder,
+      usage: host.usage,
       refusedEdits: () => reloads.refused(),
     }),
   });

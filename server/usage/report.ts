@@ -1,5 +1,6 @@
 // Reports of what callers did in a flow over some days: ways and screens, in all and by version and language; as JSON and CSV.
 
+import { csvLine } from '../../lib/json/csv.ts';
 import { HOUR_MS, type HourCounts, OTHER, STAY_SECONDS, type UsageCounts, type WayKey } from './counts.ts';
 
 export interface UsageReport {
@@ -128,12 +129,6 @@ const COLUMNS = ['version', 'language', 'from', 'to', 'outcome', 'turns'] as con
 
 /** The ways as CSV (RFC 4180), with a head. */
 export function usageCsv({ ways }: UsageReport): string {
-  const rows = ways.map((way) => COLUMNS.map((column) => quoteField(String(way[column] ?? ''))).join(','));
-  return `${[COLUMNS.join(','), ...rows].join('\r\n')}\r\n`;
-}
-
-// A field that begins like a formula would be run by a spreadsheet.
-function quoteField(text: string): string {
-  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(inert) ? `"${inert.replace(/"/g, '""')}"` : inert;
+  const rows = ways.map((way) => COLUMNS.map((column) => String(way[column] ?? '')));
+  return [COLUMNS, ...rows].map(csvLine).join('');
 }

@@ -15,6 +15,8 @@ import { PAGE_LIMITED, PLAIN_ANSWERS, SIGN_IN_ANSWER, UNKNOWN } from '../http/co
 import type { OperatorRule } from '../http/middleware/operator.ts';
 import { ownPagesOnly } from '../http/middleware/operator.ts';
 import { addRoutes, type RouteGroup } from '../http/route-table.ts';
+import type { UsageCounts } from '../usage/counts.ts';
+import { USAGE_PARAMETERS, USAGE_ROUTE, type UsageDeps } from '../usage/routes.ts';
 import { CHAT_ROUTES, type ChatDeps } from './chat.ts';
 import { homeSender, SETTINGS_ROUTE, type SettingsDeps } from './home.ts';
 import { homeReader } from './home-facts.ts';
@@ -35,19 +37,28 @@ import { NO_STUDIO } from './studio/open.ts';
 import type { StudioDeps } from './studio/requests.ts';
 import { STUDIO_ROUTES } from './studio/routes.ts';
 
-export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SettingsDeps & SignInDeps> = {
+/** The same for browsers that are signed in. */
+const USAGE_ROUTE_OF_PAGES = {
+  ...USAGE_ROUTE,
+  path: '/studio/usage/:flow',
+  id: 'getStudioUsage',
+  summary: 'What callers did in a flow, for the page of the studio',
+};
+
+export const OPERATOR_PAGES: RouteGroup<SimulatorDeps & ChatDeps & SettingsDeps & SignInDeps & UsageDeps> = {
   tag: 'Pages of operators',
   description:
     'Phones and chats in a browser, for operators. With OPERATOR_TOKEN set, a browser shows it once and stays signed in.',
   access: 'operator',
   parameters: {
+    ...USAGE_PARAMETERS,
     sessionId: {
       description: 'The id of the session of a simulated phone',
       schema: { type: 'string', examples: ['sim-example'] },
     },
   },
   answers: { ...PLAIN_ANSWERS, 429: PAGE_LIMITED, 401: SIGN_IN_ANSWER, 404: UNKNOWN },
-  routes: [...SIMULATOR_ROUTES, ...CHAT_ROUTES, SETTINGS_ROUTE, SIGN_IN_ROUTE, SIGN_OUT_ROUTE],
+  routes: [...SIMULATOR_ROUTES, ...CHAT_ROUTES, SETTINGS_ROUTE, SIGN_IN_ROUTE, SIGN_OUT_ROUTE, USAGE_ROUTE_OF_PAGES],
 };
 
 export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder' | 'refusedEdits'> {
@@ -67,6 +78,7 @@ export interface ToolPagesDeps extends Pick<SimulatorDeps, 'service' | 'recorder
   readonly clocks: Pick<ClockWatch, 'wrong'>;
   readonly clock: Clock;
   readonly documents: DocumentStore;
+  readonly usage: UsageCounts;
 }
 
 export interface ToolPages {

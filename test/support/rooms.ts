@@ -253,7 +253,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
     'lib/engine lib/engine/memory lib/flow/lint server/audit server/http/middleware',
   ),
   'server/web': room(
-    'lib lib/delegation lib/flow/run lib/flow/testing lib/json server/config server/http server/http/middleware server/menus server/web/inspector server/web/kit server/web/preview server/web/simulator server/web/studio',
+    'lib lib/delegation lib/flow/run lib/flow/testing lib/json server/config server/http server/http/middleware server/menus server/usage server/web/inspector server/web/kit server/web/preview server/web/simulator server/web/studio',
     'lib/engine lib/store lib/ussd server/health',
   ),
   'server/web/browser': room('lib server/web/kit'),
@@ -261,17 +261,21 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/web/browser/inspector': room('lib/engine/machine server/web/browser', 'lib/inspection server/telemetry'),
   'server/web/browser/phone': room('lib/flow/run lib/ussd server/web/browser'),
   'server/web/browser/preview': room('server/web/browser server/web/browser/phone'),
-  'server/web/browser/registry': room('lib/client server/web/browser server/web/registry', 'lib/domain/voting'),
+  'server/web/browser/registry': room(
+    'lib/client lib/json server/web/browser server/web/kit server/web/registry',
+    'lib/domain/voting',
+  ),
   'server/web/browser/studio': room(
     'server/web/browser server/web/browser/inspector server/web/browser/phone server/web/browser/studio/flows server/web/browser/studio/form',
     'lib/flow/editing lib/flow/format lib/flow/testing lib/ussd server/menus server/web/studio',
   ),
+  'server/web/browser/studio/callers': room('server/web/browser server/web/browser/studio', 'server/usage'),
   'server/web/browser/studio/flows': room(
     'server/web/browser server/web/browser/inspector server/web/browser/studio server/web/browser/studio/form',
     'server/menus server/web/studio server/web/studio/manage',
   ),
   'server/web/browser/studio/form': room(
-    'server/web/browser server/web/browser/studio',
+    'server/web/browser server/web/browser/studio server/web/browser/studio/callers',
     'lib/flow/editing lib/flow/format lib/json server/web/studio',
   ),
   'server/web/diagram': room(

@@ -85,8 +85,10 @@ export function findElement<Kind extends HTMLElement = HTMLElement>(id: string):
 /** Trees with at most this many parts are open at first. */
 const OPEN_PARTS = 4;
 
-/** Shows a value as text, or as a tree of its parts. */
-export function valueTree(value: unknown, depth = 0): Node {
+/** Shows a value as text, or as a tree of its parts; `link` may show a text as something else. */
+export function valueTree(value: unknown, link?: (text: string) => Node | undefined, depth = 0): Node {
+  const linked = typeof value === 'string' && link?.(value);
+  if (linked) return linked;
   if (value === null || typeof value !== 'object')
     return document.createTextNode(typeof value === 'string' && depth === 0 ? value : JSON.stringify(value));
   const parts: readonly (readonly [string, unknown])[] = Array.isArray(value)
@@ -95,7 +97,7 @@ export function valueTree(value: unknown, depth = 0): Node {
   if (parts.length === 0) return document.createTextNode(Array.isArray(value) ? 'an empty list' : 'empty');
   const count = `${parts.length} ${Array.isArray(value) ? (parts.length === 1 ? 'item' : 'items') : parts.length === 1 ? 'field' : 'fields'}`;
   const lines = parts.map(([name, part]) =>
-    element('li', {}, [element('span', { class: 'name', text: `${name}: ` }), valueTree(part, depth + 1)]),
+    element('li', {}, [element('span', { class: 'name', text: `${name}: ` }), valueTree(part, link, depth + 1)]),
   );
   return element('details', { class: 'tree', is: { open: depth === 0 && parts.length <= OPEN_PARTS } }, [
     element('summary', { text: count }),

@@ -31,3 +31,12 @@ const MOMENT = /* @__PURE__ */ new Intl.DateTimeFormat('en-GB', {
 export function formatMoment(ms: number): string {
   return `${MOMENT.format(ms)} UTC`;
 }
+
+/** The distance of two moments in the largest unit: `3 hours ago`, `in 2 days`, `now` below a second. */
+export function formatDistance(ms: number, now: number): string {
+  const seconds = Math.floor(Math.abs(now - ms) / 1_000);
+  const unit = UNITS.find(([, size]) => seconds >= size);
+  if (!unit) return 'now';
+  const span = formatSpan(Math.floor(seconds / unit[1]) * unit[1]);
+  return ms < now ? `${span} ago` : `in ${span}`;
+}

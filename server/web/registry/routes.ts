@@ -11,6 +11,7 @@ const REGISTRY_PAGE: PageContent = {
   script: 'registry.js',
   layout: 'wide',
   body: html`<div id="registry" class="registry stack"></div>
+<p id="said" class="hidden" role="status"></p>
 <noscript><p class="card">The registry needs JavaScript. Without it, see <a href="/docs">the routes of domains</a>.</p></noscript>`,
 };
 

@@ -61,6 +61,12 @@ export function studioPage({ flow, codes, callsServices, savesDrafts }: StudioPa
 <section id="drawing" class="card" aria-label="Drawing and form">
 <div class="row small"><h2>Drawing</h2><span id="drawn" class="quiet grow" role="status">Drawing …</span>
 <button id="smaller" type="button" aria-label="Smaller">−</button><button id="larger" type="button" aria-label="Larger">+</button></div>
+<div class="row small callers"><label class="row quiet">Callers <select id="callers-days"><option value="">not shown</option><option value="1">24 hours</option>
+<option value="7">7 days</option><option value="30">30 days</option></select></label>
+<select id="callers-version" aria-label="Version" hidden></select><select id="callers-language" aria-label="Language" hidden></select>
+<span id="callers-words" class="quiet" role="status"></span>
+<span id="callers-links" class="row quiet" hidden><a data-format="csv" href="#">CSV</a><a data-format="json" href="#">JSON</a></span></div>
+<details id="callers-table" hidden></details>
 <div id="picture" tabindex="0" role="region" aria-label="Drawing of the flow: arrow keys move between screens, Enter opens the form of one; a mouse drags an arrow to another screen"></div>
 <section id="form" aria-label="Form">
 <div class="row small"><label class="row quiet grow">Screen <select id="form-screen" class="grow"></select></label>

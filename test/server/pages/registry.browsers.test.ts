@@ -1,7 +1,8 @@
 // The registry in a real browser: a twin is registered, proposed, voted on by three people and verified there, with a key for
 // each of them.
 
-import type { Page } from 'playwright-core';
+import { text as readText } from 'node:stream/consumers';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { keyOf, type Name, path, place } from '../domain/place.ts';
@@ -13,8 +14,10 @@ const RULES = { quorum: '0.9', votingPeriodSeconds: 3_600 };
 const here = place(test, { rules: RULES });
 const open = browser(test);
 
+type As = BrowserContextOptions & { readonly url?: string };
+
 /** The registry as somebody with a key sees it, from a part of it. */
-async function as(name: Name, hash = '#/', { url = here.server().url, ...options } = {}): Promise<Visit> {
+async function as(name: Name, hash = '#/', { url = here.server().url, ...options }: As = {}): Promise<Visit> {
   const seen = await open(`${url}/registry${hash}`, options);
   await seen.page.getByLabel('API key').fill(keyOf(name));
   await seen.page.getByRole('button', { name: 'Open' }).click();
@@ -62,6 +65,9 @@ test('a twin is registered, proposed, voted on by three people and verified in t
     await page.getByLabel('Your reason').fill(`${name} has looked at it.`);
     await page.getByRole('button', { name: choice, exact: true }).click();
     await page.getByText(`did:ixo:${name}`, { exact: true }).first().waitFor();
+    assert.is(await page.locator('.choice.own').textContent(), choice);
+    assert.is(await page.locator('#said').textContent(), `Your vote ${choice} is counted.`);
+    assert.is(await page.getByRole('group', { name: 'Your vote' }).count(), 0, 'a ballot is final');
   }
   await rep.page.reload();
   await rep.page.getByRole('link', { name: 'The twin as it is now' }).click();
@@ -100,6 +106,56 @@ test('open proposals are listed and decided by role; a deactivated twin is told 
   assert.is(await page.locator('h1').textContent(), 'Mill of Kabwe');
   await page.locator('.history summary').first().click();
   await page.locator('.history li').first().getByText('Deactivated').waitFor();
+});
+
+test('a search is in the address and goes back, finds a pasted DID, counts, and is saved as CSV; votes are in the window', async () => {
+  const twins = [];
+  for (let at = 0; at < 27; at++) twins.push(await here.domain({ metadata: { name: `=Pump ${at} of Chongwe` } }));
+  const { page } = await as('rep');
+  await page.getByLabel('Name or DID').fill('chongwe');
+  await page.keyboard.press('Enter');
+  await page.getByText('25 of 27', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByText('27 of 27', { exact: true }).waitFor();
+  const search = page.url();
+  assert.is(hashOf(page), '#/?words=chongwe');
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download CSV' }).click(),
+  ]);
+  const lines = (await readText(await saved.createReadStream())).split('\r\n');
+  assert.is(lines.length, 29);
+  assert.ok(
+    lines.some((line) => line.includes(`,'=Pump 3 of Chongwe,`)),
+    'a spreadsheet runs no name',
+  );
+  await page.getByRole('link', { name: '=Pump 26 of Chongwe' }).click();
+  await page.getByRole('heading', { level: 1, name: '=Pump 26 of Chongwe' }).waitFor();
+  assert.is(await page.title(), '=Pump 26 of Chongwe · Registry · Twinline');
+  await page.locator('.record time[title*="UTC"]').first().waitFor();
+  await page.locator('.drawing-box svg a [data-state]').first().waitFor();
+  await page.goBack();
+  await page.getByText('25 of 27', { exact: true }).waitFor();
+  assert.is(page.url(), search);
+  assert.is(await page.getByLabel('Name or DID').inputValue(), 'chongwe');
+  await page.getByLabel('Name or DID').fill(twins[5]!.did);
+  await page.keyboard.press('Enter');
+  await page.getByText('1 of 1', { exact: true }).waitFor();
+  await page.getByRole('link', { name: '=Pump 5 of Chongwe' }).waitFor();
+  await page.goBack();
+  await page.getByText('25 of 27', { exact: true }).waitFor();
+
+  const { id } = await here.proposal(twins[0]!.did);
+  for (const viewport of [
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+  ]) {
+    const voter = await as('ann', `#/proposal/${id}`, { viewport });
+    const group = voter.page.getByRole('group', { name: 'Your vote' });
+    await group.waitFor();
+    const { y, height } = (await group.boundingBox())!;
+    assert.ok(y + height <= viewport.height, `${y + height} of ${viewport.height}`);
+  }
 });
 
 test('the key stays in the tab, stands in no address, and is forgotten by a button; a wrong one is told', async () => {

@@ -5,6 +5,8 @@ import { ConnectionError, ProblemError } from '../../../../lib/client/errors.ts'
 import { makeId, type RequestParts } from '../../../../lib/client/requests.ts';
 import { twinsClient } from '../../../../lib/client/twins.ts';
 import type { ProposalView } from '../../../../lib/domain/voting/proposal.ts';
+import { formatDistance, formatMoment } from '../../kit/time-words.ts';
+import { element } from '../element.ts';
 
 const KEPT = 'twinline-api-key';
 
@@ -87,4 +89,27 @@ export interface RecordPage<Item> {
 }
 
 export const readName = ({ metadata, did }: Pick<Twin, 'metadata' | 'did'>) => metadata.name ?? did;
-export const formatTime = (iso: string) => new Date(iso).toLocaleString();
+
+/** How long ago, with the exact moment as title. */
+export function timeElement(iso: string): HTMLElement {
+  const ms = Date.parse(iso);
+  return element('time', { text: formatDistance(ms, Date.now()), is: { datetime: iso, title: formatMoment(ms) } });
+}
+
+/** Whether a value is the DID of a twin, and not of a person. */
+export const isTwinDid = (value: unknown): value is string =>
+  typeof value === 'string' && /^did:ixo:entity:[\w-]+$/.test(value);
+
+export const twinLink = (did: string) => element('a', { text: did, is: { href: `#/twin/${segment(did)}` } });
+
+/** The name of a protocol, which gets there once it is read; its DID until then, and as title. */
+export function protocolName(did: string): HTMLElement {
+  const words = element('span', { text: did, is: { title: did } });
+  void askJson<RecordPage<Protocol>>('GET /v1/protocols?limit=200').then(
+    ({ items }) => {
+      words.textContent = items.find((one) => one.did === did)?.name ?? did;
+    },
+    () => {},
+  );
+  return words;
+}

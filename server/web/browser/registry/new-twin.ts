@@ -4,7 +4,7 @@ import { element } from '../element.ts';
 import { askJson, type Protocol, type RecordPage, type Twin } from './client.ts';
 import { card } from './twin.ts';
 
-const TYPES = ['Organisation', 'Project', 'Device', 'Asset', 'Oracle'];
+export const TYPES = ['Organisation', 'Project', 'Device', 'Asset', 'Oracle'];
 
 /** The form. Rejects like `ask`. */
 export async function newTwin(): Promise<HTMLElement> {

@@ -2,7 +2,7 @@
 // this key may do with it.
 
 import { proposalCards, type ShownBallot } from '../../registry/proposal-view.ts';
-import { button, element, markupElements } from '../element.ts';
+import { button, element, findElement, markupElements } from '../element.ts';
 import { ask, askJson, type ListedProposal, type Me, type RecordPage, readName, segment, type Twin } from './client.ts';
 import { card, proposalRow, recordCard } from './twin.ts';
 
@@ -47,10 +47,13 @@ export async function proposalPage(id: string, me: Me, reload: () => void): Prom
   const ballots = votes.items.filter(
     ({ voter }, at) => votes.items.findIndex((ballot) => ballot.voter === voter) === at,
   );
+  const own = ballots.find(({ voter }) => voter === me.principal)?.vote;
+  const [heading, ...others] = markupElements(proposalCards({ proposal, domain, ballots, now: Date.now() }));
   return element('div', { class: 'page stack' }, [
-    ...markupElements(proposalCards({ proposal, domain, ballots, now: Date.now() })),
+    heading,
+    actionCard(proposal, { me, path, own, reload }),
+    ...others,
     votes.next !== null && element('p', { class: 'at', text: `The last ${BALLOTS_SHOWN} ballots.` }),
-    actionCard(proposal, { me, path, reload }),
     element('p', {}, [
       element('a', { text: 'The twin as it is now', is: { href: `#/twin/${segment(proposal.did)}` } }),
     ]),
@@ -64,38 +67,73 @@ const BALLOTS_SHOWN = 200;
 interface ActionContext {
   readonly me: Me;
   readonly path: string;
+  /** What this person voted. */
+  readonly own: ShownBallot['vote'] | undefined;
   /** Shows the proposal again after an action. */
   readonly reload: () => void;
 }
 
-function actionCard({ status, proposer }: ListedProposal, { me, path, reload }: ActionContext): HTMLElement | false {
+function actionCard(
+  { status, proposer, rules }: ListedProposal,
+  { me, path, own, reload }: ActionContext,
+): HTMLElement | false {
   const notice = element('p', { class: 'notice bad', is: { role: 'alert' } });
   const act = (action: string, body?: unknown) =>
-    void ask(`POST ${path}/${action}`, body === undefined ? {} : { body }).then(reload, (error: Error) => {
+    ask(`POST ${path}/${action}`, body === undefined ? {} : { body }).then(reload, (error: Error) => {
       notice.textContent = error.message;
     });
   const can = (role: string) => me.roles.includes(role);
-  const parts = [
-    ...(status === 'open' && can('voter') ? [ballot((vote, rationale) => act('votes', { vote, ...rationale }))] : []),
-    ...(status === 'open' && (proposer === me.principal || can('operator'))
-      ? [button('Withdraw', () => act('withdraw'))]
+  const isOpen = status === 'open';
+  const others = [
+    ...(isOpen && (proposer === me.principal || can('operator'))
+      ? [button('Withdraw', () => void act('withdraw'))]
       : []),
-    ...((status === 'open' || status === 'timelock') && can('operator') ? [button('Veto', () => act('veto', {}))] : []),
-    ...(status === 'passed' && can('operator') ? [button('Execute again', () => act('execute'))] : []),
+    ...((isOpen || status === 'timelock') && can('operator') ? [button('Veto', () => void act('veto', {}))] : []),
+    ...(status === 'passed' && can('operator') ? [button('Execute again', () => void act('execute'))] : []),
   ];
-  if (parts.length === 0) return false;
-  return card('What you can do', [element('div', { class: 'row' }, parts), notice]);
+  const votes = isOpen && can('voter');
+  if (!votes && own === undefined && others.length === 0) return false;
+  const cast = (vote: ShownBallot['vote'], rationale: { rationale?: string }) =>
+    void act('votes', { vote, ...rationale }).then(() => {
+      if (notice.textContent === '') findElement('said').textContent = `Your vote ${nameChoice(vote)} is counted.`;
+    });
+  const canVote = votes && (own === undefined || rules.allowRevoting);
+  return card(votes || own !== undefined ? 'Your vote' : 'What you can do', [
+    own !== undefined && ownVote(own, canVote),
+    canVote && ballot(own, cast),
+    others.length > 0 && element('div', { class: 'row' }, others),
+    notice,
+  ]);
 }
 
-function ballot(cast: (vote: string, rationale: { rationale?: string }) => void): HTMLElement {
+const nameChoice = (choice: string) => choice[0]!.toUpperCase() + choice.slice(1);
+
+function ownVote(own: ShownBallot['vote'], canChange: boolean): HTMLElement {
+  return element('p', { class: 'row' }, [
+    'You voted ',
+    element('span', { class: `choice own ${own}`, text: nameChoice(own) }),
+    canChange && 'Another choice replaces it.',
+  ]);
+}
+
+function ballot(
+  own: ShownBallot['vote'] | undefined,
+  cast: (vote: ShownBallot['vote'], rationale: { rationale?: string }) => void,
+): HTMLElement {
   const reason = element('input', {
     is: { 'aria-label': 'Your reason', placeholder: 'Your reason (optional)', maxlength: 1_000 },
   });
-  const vote = (choice: string) => cast(choice, reason.value.trim() === '' ? {} : { rationale: reason.value.trim() });
+  const vote = (choice: ShownBallot['vote']) =>
+    cast(choice, reason.value.trim() === '' ? {} : { rationale: reason.value.trim() });
   return element('div', { class: 'ballot row', is: { role: 'group', 'aria-label': 'Your vote' } }, [
+    element('div', { class: 'choices row' }, [
+      ...CHOICES.map((choice) =>
+        button(nameChoice(choice), () => vote(choice), {
+          class: `primary ${choice}`,
+          is: { 'aria-pressed': own === undefined ? undefined : String(choice === own) },
+        }),
+      ),
+    ]),
     reason,
-    ...CHOICES.map((choice) =>
-      button(choice[0]!.toUpperCase() + choice.slice(1), () => vote(choice), { class: 'primary' }),
-    ),
   ]);
 }

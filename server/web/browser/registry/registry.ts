@@ -15,10 +15,11 @@ const place = findElement('registry');
 let me: Me | undefined;
 let shown = 0;
 
+/** Of an id, or of the query of the list. */
 type MakePage = (id: string, me: Me) => HTMLElement | Promise<HTMLElement>;
 
 const PAGES: { readonly [name: string]: MakePage } = {
-  '': () => twinList(),
+  '': (query) => twinList(new URLSearchParams(query)),
   new: () => newTwin(),
   proposals: () => openProposals(),
   twin: (did, me) => twinPage(did, me),
@@ -27,12 +28,13 @@ const PAGES: { readonly [name: string]: MakePage } = {
 
 async function show(): Promise<void> {
   const mine = ++shown;
-  const [, name = '', id = ''] = location.hash.slice(1).split('/');
+  const [path = '', query = ''] = location.hash.slice(1).split('?');
+  const [, name = '', id = ''] = path.split('/');
   const make = Object.hasOwn(PAGES, name) ? PAGES[name]! : PAGES['']!;
   try {
     if (!hasKey()) return put(mine, keyForm(''));
     me ??= await askJson<Me>('GET /v1/whoami');
-    put(mine, whoBar(me), await make(decodeURIComponent(id), me));
+    put(mine, whoBar(me), await make(name === '' ? query : decodeURIComponent(id), me));
   } catch (error) {
     const isRefused = error instanceof ProblemError && error.status === 401;
     if (isRefused) signOut('This server does not know the key.');
@@ -41,7 +43,10 @@ async function show(): Promise<void> {
 }
 
 function put(mine: number, ...parts: readonly HTMLElement[]): void {
-  if (mine === shown) place.replaceChildren(...parts);
+  if (mine !== shown) return;
+  place.replaceChildren(...parts);
+  const title = place.querySelector('h1')?.textContent ?? 'Registry';
+  document.title = `${title}${title === 'Registry' ? '' : ' · Registry'} · Twinline`;
 }
 
 function signOut(words: string): void {

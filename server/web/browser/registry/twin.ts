@@ -5,14 +5,17 @@ import { button, download, element, valueTree } from '../element.ts';
 import {
   ask,
   askJson,
-  formatTime,
   type HistoryItem,
+  isTwinDid,
   type ListedProposal,
   type Me,
+  protocolName,
   type RecordPage,
   readName,
   segment,
   type Twin,
+  timeElement,
+  twinLink,
 } from './client.ts';
 
 const KINDS: { readonly [status: string]: readonly string[] } = {
@@ -53,9 +56,11 @@ async function deactivatedTwin(did: string, path: string): Promise<HTMLElement> 
       element('p', { class: 'row' }, [element('span', { class: 'badge Deactivated', text: 'Deactivated' })]),
       element('h1', { text: last ? readName(last) : did }),
       element('p', { class: 'did', text: did }),
-      element('p', {
-        text: `This twin was deactivated${end ? ` by ${end.by}, ${formatTime(end.at)}` : ''}. Its DID is not reused, and its history remains readable.`,
-      }),
+      element('p', {}, [
+        'This twin was deactivated',
+        ...(end ? [` by ${end.by}, `, timeElement(end.at)] : []),
+        '. Its DID is not reused, and its history remains readable.',
+      ]),
     ]),
     ...(last ? [recordCard(last, 'Last record')] : []),
     card('History', historyList(history, path)),
@@ -135,7 +140,12 @@ const isEmpty = (value: unknown) =>
 /** The record of a twin as names and values, without empty ones. */
 export function recordCard(twin: Twin, title = 'Record'): HTMLElement {
   const fields = Object.entries({ ...twin.metadata, ...twin }).filter(
-    ([name, value]) => !ABOVE.has(name) && name !== 'name' && name !== 'description' && !isEmpty(value),
+    ([name, value]) =>
+      !ABOVE.has(name) &&
+      !(name === 'class' && value === twin.protocol) &&
+      name !== 'name' &&
+      name !== 'description' &&
+      !isEmpty(value),
   );
   return card(title, [
     element(
@@ -143,11 +153,19 @@ export function recordCard(twin: Twin, title = 'Record'): HTMLElement {
       { class: 'record' },
       fields.flatMap(([name, value]) => [
         element('dt', { text: FIELD_WORDS[name] ?? name }),
-        element('dd', {}, [name === 'created' || name === 'updated' ? formatTime(value as string) : valueTree(value)]),
+        element('dd', {}, [recordValue(name, value)]),
       ]),
     ),
   ]);
 }
+
+function recordValue(name: string, value: unknown): Node {
+  if (name === 'created' || name === 'updated') return timeElement(value as string);
+  if ((name === 'protocol' || name === 'class') && typeof value === 'string') return protocolName(value);
+  return valueTree(value, linkTwin);
+}
+
+const linkTwin = (text: string) => (isTwinDid(text) ? twinLink(text) : undefined);
 
 const FIELD_WORDS: { readonly [field: string]: string } = {
   canonicalClass: 'class of twins',
@@ -165,11 +183,12 @@ async function showDrawing(place: HTMLElement, path: string): Promise<void> {
     const answer = await ask(`GET ${path}/graph?direction=both`, { headers: { Accept: 'image/svg+xml' } });
     const parsed = new DOMParser().parseFromString(await answer.text(), 'image/svg+xml').documentElement;
     place.replaceChildren(document.importNode(parsed, true));
-    for (const state of place.querySelectorAll<SVGElement>('[data-state]'))
-      if (state.dataset.state?.startsWith('did:'))
-        state.addEventListener('click', () => {
-          location.hash = `#/twin/${segment(state.dataset.state!)}`;
-        });
+    for (const state of place.querySelectorAll<SVGElement>('[data-state^="did:"]')) {
+      const link = document.createElementNS('http://www.w3.org/2000/svg', 'a');
+      link.setAttribute('href', `#/twin/${segment(state.dataset.state!)}`);
+      state.replaceWith(link);
+      link.append(state);
+    }
   } catch (error) {
     place.textContent = (error as Error).message;
   }
@@ -180,7 +199,7 @@ export function proposalRow({ id, status, closesAt, proposer }: ListedProposal, 
   return element('li', { class: 'row' }, [
     element('a', { text: title, is: { href: `#/proposal/${id}` } }),
     element('span', { class: `badge ${status}`, text: status }),
-    element('span', { class: 'at', text: `by ${proposer}, until ${formatTime(closesAt)}` }),
+    element('span', { class: 'at' }, [`by ${proposer}, closes `, timeElement(closesAt)]),
   ]);
 }
 
@@ -210,7 +229,7 @@ export function historyList({ items, next }: RecordPage<HistoryItem>, path: stri
 }
 
 function historyRow({ revision, at, by, action, changes }: HistoryItem, path: string): HTMLElement {
-  const words = `${changes.length} ${changes.length === 1 ? 'field' : 'fields'}`;
+  const count = changes.length > 0 && `, ${changes.length} ${changes.length === 1 ? 'field' : 'fields'}`;
   const fields = element(
     'dl',
     { class: 'record' },
@@ -219,7 +238,7 @@ function historyRow({ revision, at, by, action, changes }: HistoryItem, path: st
   const row = element('details', {}, [
     element('summary', {}, [
       `${revision}. ${action} `,
-      element('span', { class: 'at', text: `${by}, ${formatTime(at)}, ${words}` }),
+      element('span', { class: 'at' }, [`${by}, `, timeElement(at), count]),
     ]),
     fields,
   ]);

@@ -24,7 +24,13 @@ const SCALES = { least: 0.3, most: 2.5 };
 /** Drawings that take longer show a progress message. */
 const QUICK_MS = 300;
 
-export function drawingPart({ onPick }: { readonly onPick: (screen: string) => void }): DrawingPart {
+export interface DrawingOptions {
+  readonly onPick: (screen: string) => void;
+  /** A flow was drawn anew. */
+  readonly onDrawn: (drawn: SVGSVGElement, flow: string) => void;
+}
+
+export function drawingPart({ onPick, onDrawn }: DrawingOptions): DrawingPart {
   const box = findElement('picture');
   const words = findElement('drawn');
   let svg: SVGSVGElement | undefined;
@@ -49,6 +55,7 @@ export function drawingPart({ onPick }: { readonly onPick: (screen: string) => v
     const isFirst = !svg;
     svg = drawn;
     box.replaceChildren(drawn);
+    onDrawn(drawn, last?.flow ?? '');
     states.name(drawn);
     resize();
     apply();

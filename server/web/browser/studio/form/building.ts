@@ -2,6 +2,7 @@
 
 import type { Problem } from '../../../../../lib/flow/format/problem.ts';
 import { findElement } from '../../element.ts';
+import { callersPart } from '../callers/callers.ts';
 import { type DrawnFlow, drawingPart } from '../drawing.ts';
 import { redirector, startDragging } from './dragging.ts';
 import { type FormOptions, formPart } from './form.ts';
@@ -34,7 +35,7 @@ export function buildPart({ findOffset, ...options }: BuildOptions): BuildPart {
     form.select(screen);
     void form.refresh().then(() => form.focus());
   };
-  const drawing = drawingPart({ onPick: open });
+  const drawing = drawingPart({ onPick: open, onDrawn: callersPart().mark });
   const form = formPart({
     ...options,
     onSelect: (screen) => {
