@@ -8,7 +8,6 @@ export type { FlowScreen } from '../screens/flow.ts';
 export type { InputScreen } from '../screens/input.ts';
 export type { Screen, ScreenType } from '../screens/kinds.ts';
 export type { ListScreen } from '../screens/list.ts';
-export type { MenuScreen } from '../screens/menu.ts';
 export type { Option, OptionWords } from '../screens/option.ts';
 export type { NavigationKey, NavigationKeys, Text, Value, Values, Way } from './way.ts';
 
