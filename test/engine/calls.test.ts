@@ -37,7 +37,7 @@ test('the intent is in the store before the service is called, and is gone with 
       state: 'asked',
       input: { n: 1 },
       idempotencyKey: key,
-      session: { id: KEY },
+      session: { id: KEY, conversation: 'asking' },
     },
   ]);
   assert.is(here.stored().revision, before.revision + 2);

@@ -40,7 +40,8 @@ export function findEmptySlot({ slot, shape, vars }: PrintedSlot): Slip | undefi
       fix: `Print it as it is: {{${path}}}, or {{${path}|number}}.`,
     };
   }
-  if (renderSlot(slot, vars) !== '') return undefined;
+  // What its rows print is checked slot by slot.
+  if (first === 'lines' || renderSlot(slot, vars) !== '') return undefined;
   const says = `prints ${what} with "${first}", which cannot read its sample ${JSON.stringify(sample)}: nothing is shown.`;
   return { code: 'prints-nothing', at: 0, isSure: false, says, fix: `Write {{${path}}}, or correct its sample.` };
 }
