@@ -84,8 +84,8 @@ function takeAttempt(
         : repeatReply(engine, key, session.stored);
     case 'begin': {
       const conversation = engine.library.current(decision.conversation);
-      const owner = conversation && findOwner(engine, conversation, decision.door ?? {});
-      if (!owner) return beginSession(engine, attempt, { session, decision });
+      const owner = conversation?.keeping && findOwner(engine, conversation, decision.door ?? {});
+      if (!conversation || !owner) return beginSession(engine, attempt, { session, decision });
       return beginRemembered(engine, attempt, { session, decision, conversation, owner });
     }
     case 'input': {

@@ -63,16 +63,16 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey, nam
     const isContinued = ended && reply.kind === 'continue';
     const { conversation, memory } = work;
     if (memory) await keepChanges(engine, { conversation, memory, context: work.live.context as JsonObject });
+    const expiresAt = ended
+      ? engine.clock.now() + ENGINE_LIMITS.endedSessionSeconds * 1000
+      : findExpiry(engine, work, ttlMs);
     const result = await engine.store.commit(work.key, revision, {
       record: encodeWork(engine, work, { ended, requests, isContinued }),
       turnKey,
       reply: isPrivate ? sealReply(engine, work.key, reply.text) : reply.text,
       ended,
-      expiresAt: keepForTasks(
-        work.tasks,
-        ended ? engine.clock.now() + ENGINE_LIMITS.endedSessionSeconds * 1000 : findExpiry(engine, work, ttlMs),
-      ),
-      dueAt: ended ? nextTaskAt(work.tasks) : nextDue(work),
+      expiresAt: work.tasks.length ? keepForTasks(work.tasks, expiresAt) : expiresAt,
+      dueAt: ended ? nextTask(work) : nextDue(work),
     });
     if (result.kind === 'conflict') return false;
     if (work.newTasks.length) startTasks(engine, work.key, work.newTasks.splice(0));
@@ -96,7 +96,7 @@ export function sessionWriter(engine: Engine, work: Work, { before, turnKey, nam
     storeReply: async () => {
       const reply = renderReply(work);
       const ended = reply.kind === 'end';
-      work.resumableUntil = findResumeEnd(engine, work);
+      if (work.memory) work.resumableUntil = findResumeEnd(engine, work);
       const isWritten = await write(requestsAfter(work, { name, replaced: last.turnKey }), {
         turnKey: turnKey ?? `#${work.turn}`,
         reply,
@@ -187,8 +187,11 @@ function findExpiry({ clock }: Engine, { calls, resumableUntil = 0 }: Work, ttlM
   return Math.max(silentAt + ttlMs, resumableUntil);
 }
 
-function nextDue({ timers, calls, tasks }: Work): number | null {
-  if (!timers.length && !calls.length) return nextTaskAt(tasks);
+const nextTask = ({ tasks }: Work): number | null => (tasks.length ? nextTaskAt(tasks) : null);
+
+function nextDue(work: Work): number | null {
+  const { timers, calls, tasks } = work;
+  if (!timers.length && !calls.length) return nextTask(work);
   return Math.min(
     ...timers.map((timer) => timer.at),
     ...calls.map(({ call }) => call.until),

@@ -65,7 +65,7 @@ export function resumeWork(
   { conversation, record, isMigrated, live }: Live,
   rewritten?: readonly string[],
 ): Work {
-  const owner = findOwner(engine, conversation, record.door);
+  const owner = conversation.keeping && findOwner(engine, conversation, record.door);
   const work: Work = {
     key,
     conversation,

@@ -94,7 +94,7 @@ export async function takeInputs(engine: Engine, attempt: Attempt, turn: Turn): 
     const event = conversation.read(view, input, (secret) => engine.prove(key, secret));
     work.refusal = typeof event === 'string' ? event : undefined;
     if (typeof event === 'object') {
-      noteLock(work, event);
+      if (work.memory) noteLock(work, event);
       feed(engine, work, event);
     }
     fireDue(engine, work);

@@ -100,7 +100,7 @@ export function applyResult(engine: Engine, work: Work, result: StepResult<Worki
   work.timers = timers;
   work.calls = newCalls.length ? [...calls, ...newCalls.map((call) => workingCall(engine, work, call))] : calls;
   for (const fact of result.facts) {
-    const task = readTask(engine, work, fact);
+    const task = work.conversation.taskPolicy && readTask(engine, work, fact);
     if (task) addTask(work, task);
     else work.facts.push({ key: work.key, conversation: work.conversation.id, ...fact });
   }
