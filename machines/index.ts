@@ -4,6 +4,7 @@ export * from './agent-stream.ts';
 export * from './delegation.ts';
 export * from './domain-verification.ts';
 export type {
+  After,
   Condition,
   Data,
   Enter,

@@ -35,7 +35,8 @@ const BAD_MAX = 99;
 /** Named by the author of a flow; the engine makes the calls. */
 type Services = { readonly [name: string]: PromiseActorLogic<Data, MenuValues> };
 
-interface Task {
+/** Parameters of the action `task`: one call of a service after the reply. */
+export interface Task {
   readonly id: string;
   readonly service: string;
   readonly input: MenuValues;

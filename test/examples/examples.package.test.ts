@@ -27,7 +27,9 @@ import { startRedis } from '../support/redis-server.ts';
 
 const test = suite('examples');
 const EXAMPLES = join(ROOT, 'test/examples');
-const FILES = readdirSync(EXAMPLES).filter((name) => !name.endsWith('.ts'));
+const FILES = readdirSync(EXAMPLES, { withFileTypes: true })
+  .filter((entry) => entry.isFile() && !entry.name.endsWith('.ts'))
+  .map(({ name }) => name);
 /** What is used by others and prints nothing. */
 const PARTS = ['phones.mjs'];
 const PROGRAMS = FILES.filter((name) => name.endsWith('.mjs') && !PARTS.includes(name));

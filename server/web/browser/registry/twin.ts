@@ -182,6 +182,8 @@ async function showDrawing(place: HTMLElement, path: string): Promise<void> {
   try {
     const answer = await ask(`GET ${path}/graph?direction=both`, { headers: { Accept: 'image/svg+xml' } });
     const parsed = new DOMParser().parseFromString(await answer.text(), 'image/svg+xml').documentElement;
+    // An image has no links inside.
+    parsed.setAttribute('role', 'group');
     place.replaceChildren(document.importNode(parsed, true));
     for (const state of place.querySelectorAll<SVGElement>('[data-state^="did:"]')) {
       const link = document.createElementNS('http://www.w3.org/2000/svg', 'a');
