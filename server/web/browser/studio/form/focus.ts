@@ -12,6 +12,7 @@ export function keepFocus(fields: HTMLElement): () => void {
     fields.scrollTop = scrollTop;
     const next =
       at === undefined ? null : (findPlace(fields, at) ?? findPlace(fields, at.replace(/#(up|down)$/, swapMove)));
+    for (let box = next?.closest('details'); box; box = box.parentElement?.closest('details')) box.open = true;
     next?.focus({ preventScroll: true });
     if (!typed || !next || !isTyped(next)) return;
     if (isChanged && next.dataset.first === typed.dataset.first) {
@@ -19,6 +20,8 @@ export function keepFocus(fields: HTMLElement): () => void {
       changeOnLeaving(next);
     }
     next.setSelectionRange(typed.selectionStart, typed.selectionEnd);
+    // What was offered for it, such as completions, is gone with the old field.
+    if (next.value === typed.value && isChanged) next.dispatchEvent(new Event('input'));
   };
 }
 
