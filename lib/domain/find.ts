@@ -155,19 +155,6 @@ async function findChunk<Body extends JsonObject>(
   }
 }
 
-/** All documents of a query, page by page. */
-export async function* findPages<Body extends JsonObject>(
-  documents: DocumentStore,
-  kind: Kind,
-  query: Query & { readonly limit: number },
-): AsyncGenerator<readonly StoredDocument<Body>[]> {
-  for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-    const page = await documents.find<Body>(kind, { ...query, ...(cursor !== undefined && { cursor }) });
-    yield page.items;
-    cursor = page.next;
-  }
-}
-
 /** Throws `bad-limit` for a page size out of range. */
 export function requireLimit(limit: number): void {
   if (Number.isInteger(limit) && limit >= 1 && limit <= COMMON_LIMITS.pageSizeMax) return;

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { lmdbSnapshots } from '../../lib/store/lmdb/index.ts';
+import { findPages } from '../../lib/store/pages.ts';
 import { sqliteDocuments } from '../../lib/store/sqlite/index.ts';
 import type { DocumentStore, Kind, SnapshotStore } from '../../lib/store/store.ts';
 import { AUDIT_HEAD_KIND, AUDIT_KIND, type AuditAction } from '../audit/audit.ts';
@@ -90,11 +91,8 @@ export async function listHeld(
 
 async function countOfStarts(store: Pick<DocumentStore, 'find'>): Promise<number> {
   let count = 0;
-  for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-    const page = await store.find(AUDIT_KIND, { limit: PAGE, ...(cursor !== undefined && { cursor }) });
-    count += page.items.filter(({ body }) => OF_STARTS.has(body.action)).length;
-    cursor = page.next;
-  }
+  for await (const page of findPages<{ action: string }>(store, AUDIT_KIND, { limit: PAGE }))
+    count += page.filter(({ body }) => OF_STARTS.has(body.action)).length;
   return count;
 }
 

@@ -10,6 +10,7 @@ import { TwinlineError } from '../../lib/errors.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { readKeyId, resealText } from '../../lib/sealing.ts';
+import { findPages } from '../../lib/store/pages.ts';
 import type { DocumentStore, Kind, StoredDocument } from '../../lib/store/store.ts';
 
 /** One sealed text in each document of a kind. */
@@ -161,19 +162,16 @@ async function* listTexts(
   documents: DocumentStore,
   { kind, read }: SealedText,
 ): AsyncGenerator<[StoredDocument, string]> {
-  for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-    const page = await documents
-      .find(kind, { limit: PAGE, ...(cursor !== undefined && { cursor }) })
-      .catch(returnNothingWhereUndeclared);
-    for (const document of page.items) {
+  const find = <Body extends JsonObject>(...query: Parameters<DocumentStore['find']>) =>
+    documents.find<Body>(...query).catch(returnNothingWhereUndeclared);
+  for await (const page of findPages({ find }, kind, { limit: PAGE }))
+    for (const document of page) {
       const text = read(document);
       if (text !== undefined) yield [document, text];
     }
-    cursor = page.next;
-  }
 }
 
-function returnNothingWhereUndeclared(error: unknown): { items: StoredDocument[]; next?: string } {
+function returnNothingWhereUndeclared(error: unknown): { items: never[]; next?: string } {
   if (error instanceof TwinlineError && error.code === 'ERR_INPUT') return { items: [] };
   throw error;
 }

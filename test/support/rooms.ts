@@ -82,7 +82,7 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'lib/engine': room('lib lib/engine/session lib/json', 'lib/engine/machine lib/engine/memory lib/store'),
   'lib/engine/lifecycle': room('lib lib/engine lib/engine/machine lib/json lib/store'),
   'lib/engine/machine': room('lib lib/engine lib/json'),
-  'lib/engine/memory': room('lib lib/engine', 'lib/json lib/store'),
+  'lib/engine/memory': room('lib lib/engine lib/store', 'lib/json'),
   'lib/engine/session': room('lib lib/engine lib/engine/machine lib/engine/memory lib/json', 'lib/store'),
   'lib/flow': room('lib/flow/expression lib/flow/format lib/flow/lint lib/flow/run lib/flow/testing'),
   'lib/flow/convert': room(
@@ -243,8 +243,8 @@ export const ROOMS: { readonly [folder: string]: Room } = {
   'server/sockets': room('lib lib/agent lib/json server/config server/http server/user', 'lib/store lib/store/redis'),
   'server/telemetry': room('lib lib/engine/machine lib/http', 'lib/engine lib/json lib/ussd'),
   'server/stores': room(
-    'lib lib/account lib/delegation lib/domain lib/domain/feed lib/engine/memory lib/engine/session lib/flow/expression lib/http lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/audit server/config',
-    'lib/json lib/store server/telemetry',
+    'lib lib/account lib/delegation lib/domain lib/domain/feed lib/engine/memory lib/engine/session lib/flow/expression lib/http lib/store lib/store/lmdb lib/store/memory lib/store/mongo lib/store/redis lib/store/sqlite server/audit server/config',
+    'lib/json server/telemetry',
   ),
   'server/user': room('lib lib/domain lib/json server/config server/http', 'lib/agent lib/delegation'),
   'server/usage': room('lib/engine/machine lib/json lib/ussd server/http', 'lib lib/store'),

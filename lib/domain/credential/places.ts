@@ -7,9 +7,9 @@
 
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { COMMON_LIMITS } from '../../common-limits.ts';
+import { findPages } from '../../store/pages.ts';
 import type { DocumentStore } from '../../store/store.ts';
 import { update } from '../../store/update.ts';
-import { findPages } from '../find.ts';
 import { DOMAIN, STATUS_ENTRY, STATUS_EPOCH } from '../kinds.ts';
 import { DOMAIN_LIMITS } from '../limits.ts';
 import type { Domain, StoredDomain } from '../twin/record.ts';

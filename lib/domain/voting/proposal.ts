@@ -8,9 +8,10 @@ import type { Instance, Lifecycle } from '../../engine/lifecycle/lifecycle.ts';
 import type { AtRest } from '../../engine/machine/transition.ts';
 import { TwinlineError } from '../../errors.ts';
 import type { JsonObject } from '../../json/json.ts';
+import { findPages } from '../../store/pages.ts';
 import type { DocumentStore, Query, StoredDocument } from '../../store/store.ts';
 import { type DomainEvent, type Journaled, replaceJournaled } from '../feed/journal.ts';
-import { findPages, type SettleVotes, type VoteScope } from '../find.ts';
+import type { SettleVotes, VoteScope } from '../find.ts';
 import { PROPOSAL } from '../kinds.ts';
 import { countTally, type Tally, type VotingRules } from './tally.ts';
 

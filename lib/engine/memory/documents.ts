@@ -8,6 +8,7 @@ import { TwinlineError } from '../../errors.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { type Keyring, shortMac } from '../../keyring.ts';
 import { openText, type Seal, sealText } from '../../sealing.ts';
+import { findPages } from '../../store/pages.ts';
 import type { DocumentStore, Kind, StoredDocument } from '../../store/store.ts';
 import { type CallerMemory, changeMemory, type MemoryContent, type MemoryOwner, readMemory } from './memory.ts';
 
@@ -68,14 +69,14 @@ const memorySeal = (id: string): Seal => ({ purpose: 'caller-memory/v1', label: 
 const hashPhone = (keyring: Keyring, phone: string, kid = keyring.active): string =>
   shortMac(keyring.subkey('phone-index/v1', kid)!, [phone]);
 
-type Found = StoredDocument<StoredMemory>;
+type MemoryDocument = StoredDocument<StoredMemory>;
 
 // Finds, opens and writes the documents.
 function memoryRecords({ documents, keyring, onUnopened }: StoredMemoriesOptions) {
   const listHashes = (phone: string) => keyring.ids.map((kid) => hashPhone(keyring, phone, kid));
 
   // What an older key has hashed is found under that key, until it is written again or resealed.
-  const find = async ({ conversation, ...caller }: MemoryOwner): Promise<Found | undefined> => {
+  const find = async ({ conversation, ...caller }: MemoryOwner): Promise<MemoryDocument | undefined> => {
     for (const hash of listHashes(namePhone(caller))) {
       const where = { caller: hash, flow: conversation };
       const { items } = await documents.find<StoredMemory>(MEMORIES, { index: 'caller', where, limit: 1 });
@@ -84,7 +85,7 @@ function memoryRecords({ documents, keyring, onUnopened }: StoredMemoriesOptions
     return undefined;
   };
 
-  const open = ({ id, body }: Found): MemoryContent => {
+  const open = ({ id, body }: MemoryDocument): MemoryContent => {
     const text = openText(keyring, memorySeal(id), body.sealed);
     if (text !== undefined) return JSON.parse(text) as SealedMemory;
     const why = 'its key is not in PIN_ENCRYPTION_KEY, or it is damaged';
@@ -106,7 +107,7 @@ function memoryRecords({ documents, keyring, onUnopened }: StoredMemoriesOptions
   };
 
   // False when another writer was first.
-  const replace = async (stored: Found | undefined, owner: MemoryOwner, next: MemoryContent | undefined) => {
+  const replace = async (stored: MemoryDocument | undefined, owner: MemoryOwner, next: MemoryContent | undefined) => {
     if (!next) return !stored || documents.remove(MEMORIES, stored.id, stored.revision);
     if (stored)
       return (
@@ -117,7 +118,7 @@ function memoryRecords({ documents, keyring, onUnopened }: StoredMemoriesOptions
     return (await documents.insert(MEMORIES, id, write(id, owner, next))).kind === 'inserted';
   };
 
-  const list = async (phone: string, simulated = false): Promise<Found[]> => {
+  const list = async (phone: string, simulated = false): Promise<MemoryDocument[]> => {
     const hashes = listHashes(namePhone({ phoneNumber: phone, ...(simulated && { simulated }) }));
     return (await Promise.all(hashes.map((caller) => listAll(documents, caller)))).flat();
   };
@@ -128,7 +129,7 @@ function memoryRecords({ documents, keyring, onUnopened }: StoredMemoriesOptions
 export function storedMemories(options: StoredMemoriesOptions): StoredMemories {
   const { documents, clock } = options;
   const { find, open, replace, list } = memoryRecords(options);
-  const show = (stored: Found): FlowMemory => ({
+  const show = (stored: MemoryDocument): FlowMemory => ({
     flow: stored.body.flow,
     values: readMemory(open(stored), clock.now()).values,
   });
@@ -159,8 +160,8 @@ export function storedMemories(options: StoredMemoriesOptions): StoredMemories {
     ],
     erase: async (phone) => {
       const all = [...(await list(phone)), ...(await list(phone, true))];
-      const removed = await Promise.all(all.map(({ id }) => documents.remove(MEMORIES, id)));
-      return removed.filter(Boolean).length;
+      const results = await Promise.all(all.map(({ id }) => documents.remove(MEMORIES, id)));
+      return results.filter(Boolean).length;
     },
     sweep: async (now, limit) => {
       const where = { expiresAt: { lte: now } };
@@ -171,22 +172,15 @@ export function storedMemories(options: StoredMemoriesOptions): StoredMemories {
   };
 }
 
-async function listAll(documents: DocumentStore, caller: string): Promise<Found[]> {
-  const all: Found[] = [];
-  for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-    const page = await documents.find<StoredMemory>(MEMORIES, {
-      index: 'caller',
-      where: { caller },
-      ...(cursor !== undefined && { cursor }),
-    });
-    all.push(...page.items);
-    cursor = page.next;
-  }
+async function listAll(documents: DocumentStore, caller: string): Promise<MemoryDocument[]> {
+  const all: MemoryDocument[] = [];
+  const query = { index: 'caller', where: { caller } };
+  for await (const page of findPages<StoredMemory>(documents, MEMORIES, query)) all.push(...page);
   return all;
 }
 
 /** The memory sealed, and its number hashed, with the active key; undefined when it cannot be opened. */
-export function resealMemory(keyring: Keyring, { id, body }: Found): StoredMemory | undefined {
+export function resealMemory(keyring: Keyring, { id, body }: MemoryDocument): StoredMemory | undefined {
   const text = openText(keyring, memorySeal(id), body.sealed);
   if (text === undefined) return undefined;
   const { phone } = JSON.parse(text) as SealedMemory;

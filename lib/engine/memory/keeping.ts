@@ -1,7 +1,8 @@
 // The memory of a caller during a turn: read when a session begins, and written before each commit of a turn that has changed it. A turn
 // that begins anew writes the same again, so a turn that was acknowledged is remembered.
 
-import type { Json, JsonObject } from '../../json/json.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '../../json/json.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Engine } from '../engine.ts';
 import type { MemoryOwner } from './memory.ts';
@@ -51,28 +52,26 @@ export async function recallInput(
 
 /** The memory of a turn, of which `values` are what is kept. Those that were `rewritten` by a try in vain are written again. */
 export function turnMemory(owner: MemoryOwner, values: JsonObject, rewritten: readonly string[] = []): TurnMemory {
-  const known = Object.entries(values).filter(([name]) => !rewritten.includes(name));
-  return { owner, values: Object.fromEntries(known), written: [] };
+  const others = Object.entries(values).filter(([name]) => !rewritten.includes(name));
+  return { owner, values: Object.fromEntries(others), written: [] };
 }
 
-interface Remembered {
+interface MemoryWrite {
   readonly conversation: Conversation;
   readonly memory: TurnMemory;
   readonly context: JsonObject;
 }
 
 /** Writes the kept variables that have changed. Rejects with ERR_STORE and ERR_TURN_LIMIT. */
-export async function keepChanges(engine: Engine, { conversation, memory, context }: Remembered): Promise<void> {
+export async function keepChanges(engine: Engine, { conversation, memory, context }: MemoryWrite): Promise<void> {
   const { read, lifetime } = conversation.keeping!;
   const values = read(context);
-  const changed = Object.keys(values).filter((name) => !isSame(values[name], memory.values[name]));
+  const names = Object.keys(values).filter((name) => !isDeepStrictEqual(values[name], memory.values[name]));
   const { session } = memory;
-  if (!changed.length && session === undefined) return;
-  const changes = changed.map((name) => [name, { value: values[name]!, ms: lifetime(name) }] as const);
+  if (!names.length && session === undefined) return;
+  const changes = names.map((name) => [name, { value: values[name]!, ms: lifetime(name) }] as const);
   await engine.memory!.remember(memory.owner, { values: Object.fromEntries(changes), session });
   memory.session = undefined;
-  memory.written.push(...changed);
+  memory.written.push(...names);
   memory.values = values;
 }
-
-const isSame = (one: Json | undefined, other: Json | undefined) => JSON.stringify(one) === JSON.stringify(other);

@@ -115,18 +115,18 @@ interface GoingOn {
   readonly decision: Decision & { readonly kind: 'input' };
   readonly inputs: readonly Json[];
   /** Its own key, when it becomes the last session of its caller. */
-  readonly noted?: string | undefined;
+  readonly lastKey?: string | undefined;
   readonly isLate?: boolean;
 }
 
-function goOn(engine: Engine, attempt: Attempt, { session, decision, inputs, noted, isLate = false }: GoingOn) {
+function goOn(engine: Engine, attempt: Attempt, { session, decision, inputs, lastKey, isLate = false }: GoingOn) {
   const work = resumeWork(engine, attempt.key, session, attempt.rewritten);
   work.door = decision.door ?? work.door;
-  if (work.memory && noted !== undefined) work.memory.session = noted;
+  if (work.memory && lastKey !== undefined) work.memory.session = lastKey;
   return runTurn(engine, attempt, { opened: session, work, inputs, isLate, deliverLater });
 }
 
-interface Remembered extends Beginning {
+interface CallerBeginning extends Beginning {
   readonly conversation: Conversation;
   readonly owner: MemoryOwner;
 }
@@ -134,16 +134,16 @@ interface Remembered extends Beginning {
 async function beginRemembered(
   engine: Engine,
   attempt: Attempt,
-  { session, decision, conversation, owner }: Remembered,
+  { session, decision, conversation, owner }: CallerBeginning,
 ): Promise<TurnResult | Again> {
   const { key } = attempt;
   const { keeping } = conversation;
   const { door = {} } = decision;
-  const { input, session: cut } = await recallInput(engine, key, { conversation, owner, input: decision.input });
-  const isPlain = !decision.inputs?.length && cut !== undefined && cut !== key;
-  if (keeping!.resume && isPlain && (await canResume(engine, cut, { conversation, door }))) {
+  const { input, session: last } = await recallInput(engine, key, { conversation, owner, input: decision.input });
+  const isPlain = !decision.inputs?.length && last !== undefined && last !== key;
+  if (keeping!.resume && isPlain && (await canResume(engine, last, { conversation, door }))) {
     const after = 'record' in session ? session.record : undefined;
-    const work = resumeWork(engine, key, askWhether(engine, { conversation, input, door, cut, after }));
+    const work = resumeWork(engine, key, askWhether(engine, { conversation, input, door, cut: last, after }));
     return runTurn(engine, attempt, { opened: session, work, inputs: [], deliverLater });
   }
   const memory = turnMemory(owner, keeping!.begin(input), attempt.rewritten);
@@ -171,15 +171,15 @@ async function answerQuestion(
     return 'poll';
   }
   if (next === 'gone') {
-    const noted = answer === undefined ? undefined : key;
-    return goOn(engine, attempt, { session, decision, inputs: [decision.input], noted });
+    const lastKey = answer === undefined ? undefined : key;
+    return goOn(engine, attempt, { session, decision, inputs: [decision.input], lastKey });
   }
   if (next === 'busy') return goOn(engine, attempt, { session, decision, inputs: [], isLate: true });
   return goOn(engine, attempt, {
     session: next,
     decision: { ...decision, door: next.record.door },
     inputs: [],
-    noted: key,
+    lastKey: key,
   });
 }
 

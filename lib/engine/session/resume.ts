@@ -117,8 +117,12 @@ export async function takeOver(
       return 'conflict';
   }
   const { turn, startedAt, tasks } = session.record;
-  const { busy: _, others: __, waiting: ___, isOvertaken: ____, tasks: _____, ...stood } = cut.record;
-  const record: SessionRecord = { ...stood, door, turn, startedAt, ...(tasks && { tasks }) };
+  const { conversation, version, hash, rest, timers, calls, completed, resumableUntil, isPrivate } = cut.record;
+  const record: SessionRecord = {
+    ...{ conversation, version, hash, rest, timers, calls, resumableUntil, door, turn, startedAt, tasks },
+    ...(completed && { completed }),
+    ...(isPrivate && { isPrivate }),
+  };
   return { ...cut, stored: session.stored, record };
 }
 
