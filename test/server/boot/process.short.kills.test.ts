@@ -173,6 +173,8 @@ for (const [words, open] of Object.entries(BAD_LOGS))
         env: {
           ...{ PATH: process.env.PATH, HOME: process.env.HOME, ...PRODUCTION, USSD_GATEWAYS: '*', DRAIN_DELAY_MS: '0' },
           ...{ PORT: String(port), METRICS_PORT: String(metricsPort), RATE_LIMIT_MAX: '1000000', LOG_LEVEL: 'info' },
+          // Not the data that a developer's server has left in the folder of the project.
+          DATA_DIR: join(folder, 'data'),
         },
         stdio: ['ignore', fd, 'ignore'],
       });
