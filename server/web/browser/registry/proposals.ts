@@ -78,10 +78,18 @@ function actionCard(
   { me, path, own, reload }: ActionContext,
 ): HTMLElement | false {
   const notice = element('p', { class: 'notice bad', is: { role: 'alert' } });
-  const act = (action: string, body?: unknown) =>
-    ask(`POST ${path}/${action}`, body === undefined ? {} : { body }).then(reload, (error: Error) => {
-      notice.textContent = error.message;
-    });
+  /** Resolves to whether it was done. */
+  const act = async (action: string, body?: unknown): Promise<boolean> => {
+    notice.textContent = '';
+    try {
+      await ask(`POST ${path}/${action}`, body === undefined ? {} : { body });
+    } catch (error) {
+      notice.textContent = (error as Error).message;
+      return false;
+    }
+    reload();
+    return true;
+  };
   const can = (role: string) => me.roles.includes(role);
   const isOpen = status === 'open';
   const others = [
@@ -94,8 +102,8 @@ function actionCard(
   const votes = isOpen && can('voter');
   if (!votes && own === undefined && others.length === 0) return false;
   const cast = (vote: ShownBallot['vote'], rationale: { rationale?: string }) =>
-    void act('votes', { vote, ...rationale }).then(() => {
-      if (notice.textContent === '') findElement('said').textContent = `Your vote ${nameChoice(vote)} is counted.`;
+    void act('votes', { vote, ...rationale }).then((isDone) => {
+      if (isDone) findElement('said').textContent = `Your vote ${nameChoice(vote)} is counted.`;
     });
   const canVote = votes && (own === undefined || rules.allowRevoting);
   return card(votes || own !== undefined ? 'Your vote' : 'What you can do', [
