@@ -177,11 +177,11 @@ class FormReader {
     });
     const isOfAuthor = typeof part.additionalProperties === 'object' || part.patternProperties !== undefined;
     const free = isOfAuthor ? [] : this.#vars;
-    const known = key === 'words' ? this.#langs.map((lang) => ({ value: lang })) : inputs;
+    const choices = key === 'words' ? this.#langs.map((lang) => ({ value: lang })) : inputs;
     return {
       kind: 'map',
       fields: fields.filter((field) => field.required || field.value !== undefined || inputs.length <= FEW),
-      names: (known.length ? known : free).filter(({ value: name }) => !Object.hasOwn(value, String(name))),
+      names: (choices.length ? choices : free).filter(({ value: name }) => !Object.hasOwn(value, String(name))),
       fresh: typeof part.additionalProperties === 'object' ? this.#fresh(part.additionalProperties) : '',
     };
   }

@@ -236,8 +236,8 @@ function words(
   resume: string,
   restart: string,
 ): DefaultWords {
-  const asked = { resume, continue: go, restart };
-  return { back, home, more, exit, invalid, refused, goodbye, wait: `${wait}\n1. ${go}`, ...asked };
+  const question = { resume, continue: go, restart };
+  return { back, home, more, exit, invalid, refused, goodbye, wait: `${wait}\n1. ${go}`, ...question };
 }
 
 /** Languages that have default words. */

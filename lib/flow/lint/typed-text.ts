@@ -53,8 +53,8 @@ export function findLongestPath(
 }
 
 function optionChars(options: readonly Option[]): number {
-  const typed = options.flatMap(({ key, words = [] }, at) => [key ?? String(at + 1), ...Object.values(words).flat()]);
-  return Math.max(0, ...typed.map((one) => one.length));
+  const texts = options.flatMap(({ key, words = [] }, at) => [key ?? String(at + 1), ...Object.values(words).flat()]);
+  return Math.max(0, ...texts.map((one) => one.length));
 }
 
 /** The path with the largest sum, without the edges that close a circle when all are walked depth first. */

@@ -25,9 +25,9 @@ interface KeptFlow {
 
 /** What a flow keeps; undefined when it keeps nothing. Flows that it calls have no memory of their own. */
 export function flowKeeping({ vars = {}, limits = {} }: Flow, { nodes, begin }: KeptFlow): Keeping | undefined {
-  const kept = Object.entries(vars).filter(([, { keep, secret }]) => keep !== undefined && !secret);
-  if (!kept.length && limits.resume === undefined) return undefined;
-  const lifetimes = new Map(kept.map(([name, { keep }]) => [name, durationMs(keep!)!]));
+  const variables = Object.entries(vars).filter(([, { keep, secret }]) => keep !== undefined && !secret);
+  if (!variables.length && limits.resume === undefined) return undefined;
+  const lifetimes = new Map(variables.map(([name, { keep }]) => [name, durationMs(keep!)!]));
   const names = [...lifetimes.keys()];
   const resume: Resuming | undefined =
     limits.resume === undefined

@@ -25,7 +25,7 @@ export function readWords(
 ): Map<Category, WordsByLang> {
   const labels = new Set(keys.flatMap((key) => [key.toLowerCase(), ...listWords(key)]));
   const byCategory = new Map<Category, WordsByLang>();
-  const lost = new Set<string>();
+  const losses = new Set<string>();
   let isInexact = false;
   for (const lang of context.langs)
     for (const { type, arguments: lists } of router.cases)
@@ -35,7 +35,7 @@ export function readWords(
           const owner = router.cases.find((one) => passesTest(one.type, word, textsIn(one.arguments, lang)) === true);
           const words = (owner && byCategory.get(owner.category)) ?? {};
           const list = words[lang] ?? [];
-          if (!owner || !ANSWERS[type] || !isTypable(word, text) || list.length >= WORDS_MAX) lost.add(word);
+          if (!owner || !ANSWERS[type] || !isTypable(word, text) || list.length >= WORDS_MAX) losses.add(word);
           else if (!list.includes(word)) {
             byCategory.set(owner.category, { ...words, [lang]: [...list, word] });
             isInexact ||= !EXACT.includes(type);
@@ -47,10 +47,10 @@ export function readWords(
       'words',
       'The answer has to be the word and nothing else; the test finds it inside a sentence, too.',
     );
-  if (lost.size)
+  if (losses.size)
     context.onNote(
       router.node,
-      `words ${[...lost].join(', ')}`,
+      `words ${[...losses].join(', ')}`,
       'A menu takes the keys and words that it has; these are no answer any more.',
     );
   return byCategory;

@@ -102,16 +102,16 @@ function makeMenu(asking: AskedWait): Choose | undefined {
   const unique = uniqueNames();
   const options = listed.map(({ key, text }, at): StepOption => {
     const { category } = cases[at]!;
-    const typed = words.get(category);
+    const own = words.get(category);
     words.delete(category);
     const option = makeOption(asking, { category, value: key });
-    return { ...option, id: unique(option.id), text, ...(isKeyed && { key }), ...(typed && { words: typed }) };
+    return { ...option, id: unique(option.id), text, ...(isKeyed && { key }), ...(own && { words: own }) };
   });
   // What callers may type, and no line says.
-  for (const [category, typed] of words) {
-    const [value = ''] = Object.values(typed)[0] ?? [];
+  for (const [category, own] of words) {
+    const [value = ''] = Object.values(own)[0] ?? [];
     const option = makeOption(asking, { category, value });
-    options.push({ ...option, id: unique(option.id), words: typed, hidden: true });
+    options.push({ ...option, id: unique(option.id), words: own, hidden: true });
   }
   return {
     kind: 'choose',
@@ -127,8 +127,8 @@ function makeOption(
   { router, context }: AskedWait,
   { category, value }: { readonly category: Category; readonly value: string },
 ): StepOption {
-  const kept = keepResult(router, category, { context, value: makeConstant(value) });
-  const set: Values = { ...kept, [context.answer]: value };
+  const result = keepResult(router, category, { context, value: makeConstant(value) });
+  const set: Values = { ...result, [context.answer]: value };
   const id = makeName(category.name.toLowerCase(), 'option');
   return { id, text: category.names, set, next: category.next };
 }

@@ -131,26 +131,26 @@ function* wordClashes(
   { keys, langs }: { readonly keys: Keys; readonly langs: readonly string[] },
 ): Iterable<RuleFinding> {
   const options = listOptions(screen);
-  const taken = new Map<string, string>();
+  const meanings = new Map<string, string>();
   for (const [name, key] of Object.entries(keysOn(screen, keys)))
-    if (key !== false) taken.set(foldWord(toAsciiDigits(key)), `is the key ${name}`);
+    if (key !== false) meanings.set(foldWord(toAsciiDigits(key)), `is the key ${name}`);
   for (const { id: owner, key } of options)
-    if (key !== undefined) taken.set(foldWord(toAsciiDigits(key)), `is the key of option "${owner}"`);
+    if (key !== undefined) meanings.set(foldWord(toAsciiDigits(key)), `is the key of option "${owner}"`);
   for (const [at, { id: option, words, when }] of options.entries()) {
     if (!words) continue;
     for (const [lang, list] of listWords(words)) {
       for (const [place, word] of list.entries()) {
-        const typed = foldWord(toAsciiDigits(word));
+        const plain = foldWord(toAsciiDigits(word));
         const isTwin = (other: (typeof options)[number]) =>
           other.words !== undefined &&
           (when === undefined || other.when === undefined) &&
-          (lang === undefined ? langs : [lang]).some((one) => wordsIn(other.words!, one).map(foldWord).includes(typed));
+          (lang === undefined ? langs : [lang]).some((one) => wordsIn(other.words!, one).map(foldWord).includes(plain));
         const twin = options.slice(0, at).find(isTwin);
-        const why = ONLY_DIGITS.test(typed)
+        const why = ONLY_DIGITS.test(plain)
           ? 'is a number, and numbers choose lines'
-          : typed === ''
+          : plain === ''
             ? 'is empty'
-            : (taken.get(typed) ?? (twin && `is a word of option "${twin.id}", too`));
+            : (meanings.get(plain) ?? (twin && `is a word of option "${twin.id}", too`));
         if (why === undefined) continue;
         const message = `Option "${option}" of ${screen.type} "${id}" has the word ${JSON.stringify(word)}, which ${why}.`;
         const steps = ['screens', id, 'options', at, 'words', ...(lang === undefined ? [] : [lang]), place];

@@ -73,13 +73,13 @@ export const savedRules: readonly LintRule[] = [
     severity: 'error',
     means: 'a call waits for a callback whose address nobody is told',
     *find({ flow, parts }) {
-      const told = parts.expressions.filter(
+      const expressions = parts.expressions.filter(
         ({ compiled }) => compiled.ok && compiled.value.names.includes(CALLBACK_NAME),
       );
       const texts = parts.wordings.filter(
         ({ compiled }) => compiled.ok && compiled.value.paths.some(({ root }) => root === CALLBACK_NAME),
       );
-      const tellers = new Set([...told, ...texts].map(({ screen }) => screen));
+      const tellers = new Set([...expressions, ...texts].map(({ screen }) => screen));
       for (const [id, screen] of Object.entries(flow.screens)) {
         // Services of one's own get it beside their input.
         if (screen.type !== 'call' || screen.answer !== 'callback' || !screen.service.startsWith('http.')) continue;

@@ -140,15 +140,15 @@ export const wayRules: readonly LintRule[] = [
     *find({ flow, langs }) {
       for (const [id, screen] of Object.entries(flow.screens)) {
         // Options with conditions may exclude each other.
-        const shown = [...listOptions(screen).entries()].filter(
+        const entries = [...listOptions(screen).entries()].filter(
           ([, { when, hidden: isHidden }]) => when === undefined && !isHidden,
         );
-        for (const [place, [at, option]] of shown.entries()) {
+        for (const [place, [at, option]] of entries.entries()) {
           const isTwin = (lang: string, text: Text) => {
             const mine = readWords(option.text, lang)?.toLowerCase();
             return mine !== undefined && mine === readWords(text, lang)?.toLowerCase();
           };
-          const twin = shown.slice(0, place).find(([, { text }]) => langs.some((lang) => isTwin(lang, text)))?.[1];
+          const twin = entries.slice(0, place).find(([, { text }]) => langs.some((lang) => isTwin(lang, text)))?.[1];
           const lang = twin && langs.find((one) => isTwin(one, twin.text));
           if (lang === undefined) continue;
           const words = showValue(readWords(option.text, lang));
